@@ -32,31 +32,37 @@ struct core_block {
 
 _Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the address of a block");
 
-/* Immediate operands of BPF instructions, set by sys_bpf_open_filled(). Each flag is 0 or 1. */
+/*
+ * Immediate operands of BPF instructions, set by sys_bpf_open_filled(). An operand that is a flag
+ * is 0 or 1.
+ */
 enum core_filled {
 	CORE_FILLED_FIRST = 0x5ab71d00,
 	/* number of struct core_block (a power of two) minus 1 */
 	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST,
-	CORE_FILLED_LOAD, /* flag: runq's program on sched_switch also counts for load */
+	CORE_FILLED_LOAD, /* flag: one program on sched_switch measures both runq and load */
 	LOAD_FILLED_WAKE,  /* count passive wake-ups */
-	LOAD_FILLED_STATES, /* number of wake-up histograms per CPU */
-	/* flag: without a cpuidle driver, each CPU has one wake-up histogram */
+	LOAD_FILLED_STATES, /* source passive: number of struct wake_hist per CPU */
+	/* flag: the machine has no cpuidle driver, so each CPU has only one struct wake_hist */
 	LOAD_FILLED_ONE_STATE,
-	LOAD_FILLED_TASKS, /* flag: count the task time of each task */
+	LOAD_FILLED_TASKS, /* flag: sum the task time of each core by task */
 	LOAD_FILLED_NOISE, /* measure noise */
 	LOAD_FILLED_BURSTS,
 	LOAD_FILLED_PMU, /* the source is bpf-pmu */
 	LOAD_FILLED_CORES, /* measure the time in which both hyperthreads of a core are busy */
 	/* flag: LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES is set */
 	LOAD_FILLED_NOTES,
-	RUNQ_FILLED_OLD,   /* flag: the kernel lacks struct fields that mode.modern requires */
+	RUNQ_FILLED_OLD,   /* flag: the kernel lacks struct fields that the fast path reads */
 	RUNQ_FILLED_V2,	      /* use cgroup v2 */
-	RUNQ_FILLED_RQ_CLOCK, /* flag: se.exec_start differs from the run queue's clock */
+	/* flag: the kernel subtracts interrupt or steal time from se.exec_start */
+	RUNQ_FILLED_RQ_CLOCK,
 	RUNQ_FILLED_SHARED,   /* flag: several cores share a histogram */
-	RUNQ_FILLED_STEPS,    /* slots contain struct runq_steps instead of struct runq_hist */
+	/* flag: slots of groups contain struct runq_steps, not struct runq_hist */
+	RUNQ_FILLED_STEPS,
 	RUNQ_FILLED_BLAME,
-	RUNQ_FILLED_SOME, /* enum runq_some: selection of the waits that are counted */
-	RUNQ_FILLED_GATE, /* enum runq_gate: variant of the program runq_some */
+	RUNQ_FILLED_SOME, /* value of enum runq_some: selects the waits that runq counts */
+	/* value of enum runq_gate: selects the variant of the program runq_some */
+	RUNQ_FILLED_GATE,
 	/* the mask RUNQ_LEARN; for low sampling ratios, a mask with fewer set bits or 0 */
 	RUNQ_FILLED_LEARN,
 	CORE_FILLED_END,
@@ -65,20 +71,22 @@ enum core_filled {
 /* Selects the waits that are counted. */
 enum runq_some {
 	RUNQ_SOME_ALL,
-	RUNQ_SOME_FILTER, /* selection by a filter that excludes some groups (RUNQ_SLOT_UNWANTED) */
+	/* count the waits of all groups that no filter excludes (RUNQ_SLOT_UNWANTED) */
+	RUNQ_SOME_FILTER,
 	RUNQ_SOME_SAMPLE,
 };
 
 /*
- * Variants of the BPF program runq_some. Kernels without the struct fields that quick_runnable()
- * reads use a variant with OLD in its name.
+ * Variants of the BPF program runq_some. The variants *_OLD are for kernels that lack struct fields
+ * which quick_runnable() reads.
  */
 enum runq_gate {
 	RUNQ_GATE_SAMPLE,
 	RUNQ_GATE_FILTER,
 	RUNQ_GATE_SAMPLE_OLD,
 	RUNQ_GATE_FILTER_OLD,
-	RUNQ_GATE_LOAD, /* added to the number of a variant if the program also counts for load */
+	/* added to the variant's number if the program runq_some also measures load */
+	RUNQ_GATE_LOAD,
 };
 
 #define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)

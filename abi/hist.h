@@ -4,9 +4,10 @@
 #define SUBTICK_ABI_HIST_H
 
 /*
- * Every value below HIST_SUB has its own bucket. Above HIST_SUB each power of two is split into
- * HIST_SUB equal buckets. The width of a bucket is at most 1/HIST_SUB = 3.125 % of its lower bound,
- * which limits the error of percentiles.
+ * Every value below HIST_SUB has its own bucket. From HIST_SUB on, the range between two
+ * consecutive powers of two has HIST_SUB buckets of equal width. The width of a bucket is at most
+ * 1/HIST_SUB = 3.125 % of the bucket's lower bound. The bucket width limits the error of
+ * percentiles.
  */
 #define HIST_SUB_BITS	5
 #define HIST_SUB	(1 << HIST_SUB_BITS)

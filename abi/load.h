@@ -14,20 +14,20 @@
 #define LOAD_NR_PAUSED 4
 #define LOAD_NEVER     (1ULL << 62) /* value of load_slot.start_ns before the measurement starts */
 
-/* Kind of code that a core executes, apart from hardirqs. */
+/* Context: the kind of code that a core executes, apart from hardirqs. */
 enum load_ctx {
 	LOAD_HALT,
 	/* idle task after an interrupt: the core halts again, or is about to leave the idle loop */
 	LOAD_TAIL,
 	LOAD_POLL,
-	LOAD_LOOP, /* idle task that executes code, not halted */
+	LOAD_LOOP, /* the idle task executes code; the core is not halted */
 	LOAD_TASK,
 	LOAD_KSOFTIRQD, /* ksoftirqd and threaded NAPI */
 	LOAD_SOFTIRQ_IDLE,
 	LOAD_SOFTIRQ_TASK,
 	/* number of contexts; a power of two, because the verifier accepts masked indexes */
 	LOAD_NR_CTX,
-	/* context of a core before its first event in the measurement; load_slot.base is 0 */
+	/* context of a core before its first event in the measurement, while load_slot.base is 0 */
 	LOAD_UNKNOWN = LOAD_NR_CTX,
 };
 
@@ -39,8 +39,8 @@ enum load_ctx {
  * hardirqs. The upper 56 bits of `base` and `hirq` are the time of the last change, in ns since
  * start_ns. `base` and `hirq` have one writer at a time: hardirq programs can interrupt other
  * programs, but not each other. The equations of `base` and `hirq` hold unless an update is in
- * progress. A reader on another core reads again until both equations hold, so the writer needs no
- * barriers, atomic operations or sequence count.
+ * progress. A reader on another core repeats its read of the slot until both equations hold, so the
+ * writer needs no barriers, atomic operations or sequence count.
  */
 struct load_slot {
 	/* first cache line: fields that every event uses */
@@ -76,7 +76,9 @@ struct load_slot {
 	__u64 pmu_check;
 	__u64 pmu_errors;
 
-	/* number of exit events without an entry event, and of impossible contexts */
+	/*
+	 * number of events that contradict the recorded context, such as an exit without an entry
+	 */
 	__u64 odd_edges;
 	/* PREEMPT_RT: number of preempted softirqs that did not fit into paused[] */
 	__u64 paused_lost;
@@ -84,11 +86,15 @@ struct load_slot {
 		__u32 pid;
 		__u32 vec;
 	} paused[LOAD_NR_PAUSED];
-	__u64 vec_start; /* start of the running softirq minus hirq_in_ns at its start */
+	/* start of the running softirq, minus the value of hirq_in_ns at that time */
+	__u64 vec_start;
 	/* start of the current busy period in ns since the start; 0 while idle */
 	__u64 burst_start;
 
-	/* time of completed softirqs by vector, without hardirq time */
+	/*
+	 * time of completed softirqs by softirq vector, without hardirqs that interrupted the
+	 * softirqs
+	 */
 	__u64 vec_ns[LOAD_NR_VECS];
 	__u64 vec_count[LOAD_NR_VECS];
 	struct wake_idle wake; /* data of passive wake-ups, used with LOAD_FILLED_WAKE */
@@ -99,19 +105,19 @@ _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 /*
  * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
  * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle,
- * `busy` and `both` are 2 × the represented time. While the CPU is busy, `busy` and `both` are 2 ×
- * (represented time − clock) + 1. The clock of `busy` is ns since the start. The clock of `both` is
- * the busy time of the sibling. A program updates the words only when the CPU becomes busy or idle,
- * and a reader reads each word once. Before the first update both words are 0, and `seed` is 1 if
- * the CPU is busy.
+ * `busy` and `both` are 2 × the time that the word represents. While the CPU is busy, `busy` and
+ * `both` are 1 plus 2 × (represented time − clock of the word). The clock of `busy` is ns since the
+ * start. The clock of `both` is the busy time of the sibling. A program updates `busy` and `both`
+ * only when the CPU becomes busy or idle. A reader reads `busy` once and `both` once. Before the
+ * first update `busy` and `both` are 0, and `seed` is 1 if the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;
 	__u64 both;
-	__u64 seed; /* 1 if the CPU was busy at the start */
+	__u64 seed; /* 1 if the CPU was busy at the start of the measurement */
 	/*
-	 * Values of `busy` and `both` before the last idle entry. If the CPU did not halt, a
-	 * program restores `busy` and `both` to these values.
+	 * Values of `busy` and `both` before the last idle entry. If the CPU did not halt after the
+	 * idle entry, a program restores `busy` and `both` to was_busy and was_both.
 	 */
 	__u64 was_busy;
 	__u64 was_both;
@@ -131,8 +137,9 @@ struct load_smt {
 _Static_assert(sizeof(struct load_smt) == 64, "a cache line");
 
 /*
- * Key of the hardirq time by interrupt line, for --irq. `name` is an enum load_line_kind or the
- * address of a kernel string. The string is the name of a device's handler or the reason of an IPI.
+ * Key of a map that sums the hardirq time by interrupt line, for --irq. `name` is an enum
+ * load_line_kind or the address of a kernel string. The string is the name of a device's handler or
+ * the reason of an IPI.
  */
 enum load_line_kind {
 	LOAD_LINE_UNKNOWN,
@@ -152,14 +159,15 @@ enum load_line_kind {
 
 struct load_line_key {
 	__u64 name;
-	__u32 irq; /* interrupt number of a device interrupt, or 0 */
+	__u32 irq; /* interrupt number of a device interrupt; 0 for any other interrupt */
 	__u32 cpu;
 };
 
 struct load_line_sum {
 	__u64 ns;
 	__u64 count;
-	char name[32]; /* name of the line; empty if load_line_key.name is an enum load_line_kind */
+	/* name of the interrupt line; empty if load_line_key.name is an enum load_line_kind */
+	char name[32];
 };
 
 /* Key of the run time of a task on a core since user space last cleared the map, for --tasks. */
@@ -192,12 +200,12 @@ struct load_task_now {
 
 _Static_assert(sizeof(struct load_task_now) == 64, "a cache line");
 
-/* Rarely written fields, kept out of the cache lines of struct load_slot. */
+/* Fields of a core that programs rarely write, outside of the cache lines of struct load_slot. */
 struct load_cpu_note {
 	__u64 hotplug_steps;
 	/*
-	 * context of the task that ran at the start of the measurement, plus 1; 0 if the core was
-	 * idle
+	 * 1 + the context (enum load_ctx) of the task that ran at the start of the measurement; 0
+	 * if the core was idle
 	 */
 	__u64 seed_ctx;
 };

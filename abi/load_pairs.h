@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Data of the maps of bpf/load_pairs.bpf.c, which lib/measure/load/pairs.c reads. */
+/*
+ * Keys and values of the maps that bpf/load_pairs.bpf.c writes and lib/measure/load/pairs.c reads.
+ */
 #ifndef SUBTICK_ABI_LOAD_PAIRS_H
 #define SUBTICK_ABI_LOAD_PAIRS_H
 
@@ -9,7 +11,7 @@
 
 #define LOAD_PAIRS_MAX	  16384
 #define LOAD_PAIR_IDLE	  0	  /* cgroup id that represents the idle task */
-#define LOAD_PAIR_UNKNOWN (~0ULL) /* value of the cgroup id before the first context switch */
+#define LOAD_PAIR_UNKNOWN (~0ULL) /* cgroup id of a CPU before its first context switch */
 
 /*
  * Key of the time in which group[0] runs on CPU `cpu` while group[1] runs on the sibling of `cpu`.
@@ -30,7 +32,7 @@ struct load_pair_cpu {
 	 * element of the core's first CPU
 	 */
 	__u64 since_ns;
-	/* time in ns that was not counted, because the map of cgroup pairs was full */
+	/* common run time in ns that was not counted, because the map of cgroup pairs was full */
 	__s64 lost_ns;
 	/* CPU number of the hyperthread sibling, or the CPU's own number if there is no sibling */
 	__u32 sibling;

@@ -7,33 +7,34 @@
 #include "abi/load.h"
 
 /*
- * Each bucket of noise_cell.hist combines eight buckets of abi/hist.h. So each power of two has
- * four buckets, and percentiles are within 25 % of the exact value.
+ * Each bucket of noise_cell.hist combines eight buckets of abi/hist.h. In noise_cell.hist, the
+ * range between two consecutive powers of two has four buckets. Percentiles are within 25 % of the
+ * exact value.
  */
 #define NOISE_BUCKET_SHIFT 3
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
  * The upper bits of a stored maximum are window_seq, the number of the window in which the maximum
- * was measured. The value of any event in a new window exceeds all maxima of older windows, so user
- * space need not reset a stored maximum.
+ * was measured. A maximum that is stored with the number of a new window exceeds every maximum of
+ * an older window, so user space need not reset a stored maximum.
  */
 #define NOISE_WINDOW_SHIFT HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
 
 /*
- * Counters of one key in a hash table. Sums only grow. An entry without events in the current and
- * the previous window may be reused for another key. The counters of a reused entry are not reset;
- * later growth belongs to the new key.
+ * Entry of a hash table: counters of the events of one key. The counters only grow. An entry
+ * without events in the current and the previous window may be reused for another key. The counters
+ * of a reused entry are not reset. Growth of the counters after the reuse belongs to the new key.
  */
 struct noise_sum {
-	__u64 key; /* key of the entry; 0 if the entry is unused */
+	__u64 key; /* key of this hash table entry; 0 if the entry is unused */
 	__u64 id;
 	__u64 count;
 	__u64 ns;
 	/*
-	 * window_seq << NOISE_WINDOW_SHIFT | longest time in ns; one element for even windows, one
-	 * for odd
+	 * Longest event of a window: window_seq << NOISE_WINDOW_SHIFT | duration in ns. Element 0
+	 * is for windows with an even number, element 1 for windows with an odd number.
 	 */
 	__u64 longest[2];
 };
@@ -45,12 +46,15 @@ struct noise_cell {
 	__u32 hist[NOISE_NR_BUCKETS];
 };
 
-/* Table sizes: powers of two, because the verifier accepts an index limited by a bitwise AND. */
+/*
+ * Numbers of table entries: powers of two, because the verifier accepts an index after a bitwise
+ * AND.
+ */
 #define NOISE_NR_LINES	 32
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
 #define NOISE_NR_WORKS	 32
-/* maximum number of table entries that a look-up visits */
+/* maximum number of hash table entries that one look-up visits */
 #define NOISE_PROBES	 4
 #define NOISE_WORK_PROBES 16
 #define NOISE_SEND_NAME	 64
@@ -58,12 +62,12 @@ struct noise_cell {
 /*
  * Table of the machine with the queueing time of each pending work item. The index of a work item
  * is a hash of its address. An element of the table consists of the low bits of CLOCK_MONOTONIC and
- * a tag from the hash. If two pending items have the same index, the later item overwrites the
- * element, and queued_lost is incremented.
+ * a tag from the hash. If two pending work items have the same index, the later work item
+ * overwrites the element of the earlier, and queued_lost is incremented.
  */
 #define NOISE_QUEUED_BITS    12
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
-/* number of bits of a queueing time in ns, sufficient for delays up to 9 minutes */
+/* number of bits of the queueing time in a table element, sufficient for delays up to 9 minutes */
 #define NOISE_QUEUED_NS_BITS 40
 
 enum noise_class {
@@ -82,7 +86,7 @@ enum noise_class {
  * was interrupted longest.
  */
 struct noise_victim {
-	struct noise_sum sum; /* sum.key is a cgroup id or a value NOISE_ON_* */
+	struct noise_sum sum; /* sum.key is the victim: a cgroup id or a value NOISE_ON_* */
 	__u32 pid[2];
 	char comm[2][16];
 };
@@ -123,7 +127,7 @@ struct noise_now {
  */
 struct noise_cpu {
 	struct noise_now now;
-	/* index 0: executed by a thread, 1: executed in a softirq */
+	/* running work items: element 0 is executed by a thread, element 1 in a softirq */
 	struct noise_executing executing[2];
 	/*
 	 * time at which the softirq vector was first raised since it last ran; 0 if the vector is
@@ -131,13 +135,18 @@ struct noise_cpu {
 	 */
 	__u64 raised_ns[LOAD_NR_VECS];
 	__u64 raise_unseen; /* number of softirqs that ran without a recorded raise */
-	__u64 queued_lost;		       /* number of overwritten queueing times */
+	/* number of queueing times that a later work item overwrote */
+	__u64 queued_lost;
 	/* number of executed work items whose function did not fit into works[] */
 	__u64 works_lost;
 	struct {
-		__u64 lost; /* number of events whose noise source did not fit into the table */
+		/*
+		 * number of events that were not counted, because the table of noise sources was
+		 * full
+		 */
+		__u64 lost;
 		__u64 lost_ns;
-		__u64 victims_lost; /* number of events whose victim did not fit into the table */
+		__u64 victims_lost; /* number of events whose victim did not fit into victims[] */
 		__u64 pad;
 		struct noise_victim victims[NOISE_NR_VICTIMS];
 	} of[NOISE_CLASSES];
@@ -154,8 +163,9 @@ struct noise_cpu {
 	struct noise_work works[NOISE_NR_WORKS];
 };
 
-#define NOISE_NR_SENDS	 64 /* number of table entries per program; a power of two */
-#define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask: at most 1,024 CPUs */
+/* number of table entries per enum noise_send_program; a power of two */
+#define NOISE_NR_SENDS	 64
+#define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask, for at most 1,024 CPUs */
 
 /*
  * Programs that count IPIs and cross-CPU function calls on the sending core. Each program has its
@@ -170,9 +180,9 @@ enum noise_send_program {
 };
 
 /*
- * IPIs of one kind, or calls of one function, from one core to another. The key of an entry is the
- * `name` of struct load_line_key, or the address of the function. The id of an entry is the number
- * of the receiving core.
+ * Table entry that counts IPIs of one kind, or calls of one function, from one core to another
+ * core. The key of an entry is the `name` of struct load_line_key, or the address of the function.
+ * The id of an entry is the number of the receiving core.
  */
 struct noise_send {
 	struct noise_sum sum;

@@ -12,17 +12,20 @@
 #define RUNQ_NR_LE	 32
 /* number of time segments that are kept per core (struct runq_seg); a power of two */
 #define RUNQ_NR_SEGS	 128
-/* maximum number of segments per call of wait_walk(), because the verifier checks each iteration */
+/*
+ * maximum number of time segments that one call of wait_walk() visits; limited, because the
+ * verifier checks each iteration
+ */
 #define RUNQ_NR_STEP	 30
 /*
- * maximum number of segments that a wait is split into; less than RUNQ_NR_SEGS, because the ring
- * also contains the segment before the wait
+ * maximum number of time segments that a wait is split into; less than RUNQ_NR_SEGS, because the
+ * ring segs[] also contains the segment before the wait
  */
 #define RUNQ_NR_WALK	 120
 #define RUNQ_CHUNK	 128 /* number of slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
-/* number of entries of the task table, which is indexed by pid; a power of two */
+/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
 #define RUNQ_NR_TASKS	 65536
 #define RUNQ_NR_EXITS	 16384
 #define RUNQ_NR_BLAME	 16384
@@ -42,7 +45,7 @@ enum runq_per {
 
 /* Causes of wait time. The length of each wait is split among these causes. */
 enum runq_cause {
-	RUNQ_IDLE,	/* wait time in which an idle core leaves its idle state */
+	RUNQ_IDLE,	/* wait time while the core leaves its idle state */
 	RUNQ_SAME,	/* wait time behind tasks of the same group */
 	RUNQ_OTHER,	/* wait time behind tasks of another group */
 	RUNQ_KTHREAD,	/* wait time behind kernel threads */
@@ -55,8 +58,8 @@ enum runq_cause {
 };
 
 /*
- * Cause of the whole wait if causes are not measured. With and without causes, the wait time of a
- * group is the sum over all causes.
+ * Cause of each whole wait if the programs do not split waits by cause. The wait time of a group is
+ * always the sum over all causes.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
@@ -67,11 +70,11 @@ enum runq_cause {
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Values of the table that maps a short wait to its histogram bucket. The index of the table is the
- * wait in ns / HIST_SUB. A value below RUNQ_QUICK_SHIFT is the number of the bucket minus
- * RUNQ_QUICK_FIRST. If an element covers several narrow buckets, the value is RUNQ_QUICK_SHIFT plus
- * the shift that computes the bucket. The value RUNQ_QUICK_LE means that the bucket contains a
- * boundary of --le, so the wait must be compared with this boundary.
+ * Elements of the table that maps short waits to histogram buckets. The index of the table is the
+ * length of the wait in ns / HIST_SUB. A value below RUNQ_QUICK_SHIFT is the number of the bucket
+ * minus RUNQ_QUICK_FIRST. If an element of the table covers several narrow buckets, the value is
+ * RUNQ_QUICK_SHIFT plus the shift that computes the bucket. The value RUNQ_QUICK_LE means that the
+ * bucket contains a boundary of --le, so the wait must be compared with this boundary.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
@@ -94,8 +97,8 @@ enum runq_cause {
  * A slot has the counters of one group of tasks. A slot consists of this head, up to
  * RUNQ_MAX_STRIPES histograms (stripes), and a struct runq_cell and a struct runq_cold per CPU. The
  * flag RUNQ_STEPS selects the kind of histogram before the programs are loaded. Counters only grow.
- * If a slot is reused for another group, the counters are not reset; the reader subtracts a
- * snapshot of the counters. Slot 0 counts the waits of all groups that have no slot.
+ * If a slot is reused for another group, the slot's counters are not reset. The reader subtracts an
+ * earlier snapshot of the slot's counters. Slot 0 counts the waits of all groups that have no slot.
  */
 struct runq_head {
 	__u64 key; /* key of the group; 0 if the slot is free */
@@ -103,7 +106,10 @@ struct runq_head {
 	__u32 gone; /* 1 if the cgroup of the slot was removed */
 	__u32 pid;
 	__u32 tgid;
-	/* number of names in path[], leaf first; RUNQ_DEPTH if there may be further ancestors */
+	/*
+	 * number of cgroup names in path[], leaf first; RUNQ_DEPTH if path[] may lack further
+	 * ancestors
+	 */
 	__u32 depth;
 	char comm[16];
 	/* names of the cgroup and its ancestors; each name ends with NUL */
@@ -121,8 +127,8 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/*
-	 * Element i: number of waits that are in the bucket with boundary i (--le) and are not
-	 * longer than boundary i.
+	 * Element i: number of waits in the bucket that contains boundary i of --le, counting only
+	 * waits that are not longer than boundary i.
 	 */
 	__u64 below[RUNQ_NR_LE];
 	/*
@@ -138,8 +144,9 @@ struct runq_hist {
  */
 struct runq_steps {
 	/*
-	 * Number of waits above boundary i - 1 and at or below boundary i. The last element counts
-	 * all waits above the last boundary.
+	 * Element i: number of waits that are longer than boundary i - 1 of --le and not longer
+	 * than boundary i. The last element counts all waits that are longer than the last
+	 * boundary.
 	 */
 	__u64 count[RUNQ_NR_LE + 1];
 	__u64 rare_ns[RUNQ_NR_RARE];
@@ -150,22 +157,27 @@ _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 
 	       "cache lines, and in the memory formula of docs/methods/runq.md");
 
 /*
- * Counters of a group on one CPU that almost every wait changes, in one cache line. Rarely used
- * counters are in struct runq_cold.
+ * Counters of a group on one CPU, in one cache line. Almost every wait changes the counters in
+ * struct runq_cell. Rarely used counters of the group are in struct runq_cold.
  */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
-	__u64 max_ns; /* longest wait since the reader last reset this member to 0 */
-	/* Last throttling by CPU quota on this core; user space does not read these fields. */
-	/* total throttled time of the group according to the kernel, plus 1 */
+	__u64 max_ns; /* longest wait in ns since the reader last set max_ns to 0 */
+	/*
+	 * Last throttling of the group by CPU quota on this CPU. Only BPF programs read
+	 * throttled_total and throttled_quick.
+	 */
+	/* the kernel's total throttled time of the group in ns, plus 1; 0 if unknown */
 	__u64 throttled_total;
-	/* throttled_total if no short wait can overlap the last throttling, or 0 */
+	/*
+	 * equal to throttled_total if no short wait can overlap the group's last throttling; else 0
+	 */
 	__u64 throttled_quick;
 };
 
 /*
- * Value of throttled_ns if throttling may have ended, but the throttled time before the wait is
- * unknown.
+ * Value of throttled_ns if throttling may have ended during the wait, but the total throttled time
+ * before the wait is unknown.
  */
 #define RUNQ_THROTTLED_UNKNOWN ((__u64)-1)
 
@@ -189,9 +201,9 @@ struct runq_throttle_key {
 struct runq_throttle {
 	__u64 nr; /* number of recorded throttlings */
 	/*
-	 * Ring of the last throttlings of the cgroup on the core. Element nr % RUNQ_NR_LAST is the
-	 * last throttling. Element 0 of the ring initially has the total throttled time before the
-	 * first recorded throttling.
+	 * Ring of the last throttlings of the cgroup on the core. Element nr % RUNQ_NR_LAST
+	 * describes the most recent throttling. Element 0 of the ring initially has the total
+	 * throttled time before the first recorded throttling.
 	 */
 	struct {
 		/* total throttled time according to the kernel, plus 1; 0 if unknown */
@@ -205,18 +217,18 @@ struct runq_throttle {
 _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 	       "in the memory formula of docs/methods/runq.md");
 
-/* Offsets of the parts of a slot. @stripe is the size of a histogram. */
+/* Byte offsets of the parts of a slot. @stripe is the size of one histogram (stripe). */
 #define RUNQ_HISTS			      sizeof(struct runq_head)
 #define RUNQ_CELLS_AT(stripe, stripes)	      (RUNQ_HISTS + (stripes) * (stripe))
 #define RUNQ_COLDS_AT(stripe, stripes, cpus) \
 	(RUNQ_CELLS_AT(stripe, stripes) + (cpus) * sizeof(struct runq_cell))
 #define RUNQ_SLOT_BYTES(stripe, stripes, cpus) \
 	((RUNQ_COLDS_AT(stripe, stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
-/* Offsets in slots with struct runq_hist. */
+/* Offset of the cells, and size, of a slot whose histograms are struct runq_hist. */
 #define RUNQ_CELLS(stripes)	      RUNQ_CELLS_AT(sizeof(struct runq_hist), stripes)
 #define RUNQ_SLOT_SIZE(stripes, cpus) RUNQ_SLOT_BYTES(sizeof(struct runq_hist), stripes, cpus)
 
-/* Offsets in a slot, computed once by user space. */
+/* Sizes and offsets of a slot, which user space computes once. */
 struct runq_layout {
 	__u32 cpus, stripes;
 	__u32 cells_at;
@@ -236,26 +248,27 @@ struct runq_layout {
 #define RUNQ_STEPS  2 /* flag: slots contain struct runq_steps, not struct runq_hist */
 
 /*
- * Reference to a slot. A reference below RUNQ_LATER_CHUNK is an offset in the first chunk, which is
- * memory at a fixed address. A larger reference is the number of a slot in a later chunk. Programs
- * limit an offset by a bitwise AND with RUNQ_FIRST_MASK, which is cheaper than a comparison. Each
- * offset masked with RUNQ_FIRST_MASK is inside the memory. The offset points between the histograms
- * and the cells of the slot, so that the distance to both fits into an instruction.
+ * Reference to a slot. A reference below RUNQ_LATER_CHUNK is a byte offset in the first chunk of
+ * slots, which is memory at a fixed address. A larger reference is the number of a slot in a later
+ * chunk. Programs limit the offset of a slot by a bitwise AND with RUNQ_FIRST_MASK, which is
+ * cheaper than a comparison. Each offset masked with RUNQ_FIRST_MASK is inside the first chunk. The
+ * offset points between the histograms and the cells of the slot, so that the distances to the
+ * histograms and to the cells fit into an instruction.
  */
 #define RUNQ_LATER_CHUNK (1U << 24)
 /*
- * This bit of the group key in a task's entry is inverted if the fast path must not count the
- * task's waits.
+ * Bit of the group key in struct runq_task, inverted if the fast path must not count the task's
+ * waits.
  */
 #define RUNQ_SLOW_KEY	 (1U << 31)
 #define RUNQ_MAX_CPUS	 2048 /* maximum number of CPUs; a power of two */
 #define RUNQ_FIRST_SIZE	 (2U << 20)
 /* Slots are aligned to cache lines, because atomic operations need aligned counters. */
 #define RUNQ_FIRST_MASK	 (RUNQ_FIRST_SIZE - 64)
-#define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* offset of the cells in slot 0 */
+#define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* byte offset of the cells within slot 0 */
 /*
- * The first chunk begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots are stored
- * after the table of short waits.
+ * The first chunk of slots begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots
+ * are stored after the table of short waits.
  */
 #define RUNQ_FIRST_TABLE RUNQ_NR_QUICK
 #define RUNQ_FIRST_BYTES                                         \
@@ -267,10 +280,10 @@ _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
 	       "the distance to the histograms fits into an instruction");
 /*
- * The fast path uses only slots of the first chunk. The fast path addresses counters with positive
- * offsets from a base address, because arm64 loads cannot have large negative offsets. The base
- * address is RUNQ_QUICK_TO_CELLS below the slot's cells and may be lower than the address of the
- * slot.
+ * The fast path uses only slots of the first chunk. The fast path addresses the counters of a slot
+ * by a base address and positive offsets, because arm64 loads cannot have large negative offsets.
+ * The base address is RUNQ_QUICK_TO_CELLS below the slot's cells and may be lower than the address
+ * of the slot.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
@@ -286,14 +299,16 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 #define RUNQ_UNWANTED	    (1U << 31)
 #define RUNQ_SLOT_UNWANTED  ((__u32)RUNQ_KEY_EXCLUDED)
 
-/* Sampling parameters, set by user space. */
+/* Parameters that select a sample of the waits; user space sets the values. */
 struct runq_sample {
-	__u64 factor; /* multiplier of the hash, random and odd */
-	__u64 below; /* a wait is sampled if its hash is below this value; sampling ratio × 2^64 */
+	__u64 factor; /* random odd multiplier of the hash that selects waits */
+	/* sampling ratio × 2^64: a wait is sampled if the hash of the wait is below this value */
+	__u64 below;
 };
 
 /*
- * A running task in one word: its pid, and the slot reference of its group or a value RUNQ_WHO_*.
+ * A running task in one word: the pid of the task, and the slot reference of the task's group or a
+ * value RUNQ_WHO_*.
  */
 #define RUNQ_RAN(who, pid) ((__u64)(pid) << 32 | (__u32)(who))
 #define RUNQ_RAN_WHO(ran)  ((__u32)(ran))
@@ -318,7 +333,7 @@ struct runq_task {
 #define RUNQ_NO_DELAY (3ULL << 62)
 #define RUNQ_NO_GROUP ((__u64)-1)
 
-/* Time segment: one task ran on the core from start_ns until the start of the next segment. */
+/* Time segment of a core: one task ran from start_ns until the start of the next segment. */
 struct runq_seg {
 	__u64 start_ns; /* start of the segment by the run queue's clock; 0 if unknown */
 	__u64 ran;	/* task that ran: RUNQ_RAN() */
@@ -337,7 +352,7 @@ _Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is 
 struct runq_walk {
 	__u64 key;
 	__u64 pid;
-	/* enqueue time of the task on this core; with --source wakeup, start of the wait */
+	/* enqueue time of the waiting task on this core; with --source wakeup, start of the wait */
 	__u64 from;
 	__u64 to;
 	/*
@@ -351,8 +366,8 @@ struct runq_walk {
 	__u64 cause_ns[RUNQ_NR_CAUSES];
 	__u64 culprit_ns;
 	/*
-	 * the group, idle task or kernel threads of the longest segment of the wait, as in
-	 * RUNQ_RAN_WHO(); or 0
+	 * main culprit of the wait, with the longest time segment or the longest throttling, as in
+	 * RUNQ_RAN_WHO(); 0 if there is none
 	 */
 	__u32 culprit;
 	__u32 slot;
@@ -372,19 +387,13 @@ struct runq_clock {
 	 */
 	__s64 off;
 	__u64 at;    /* CLOCK_MONOTONIC at the update at which `off` was measured */
-	__s64 drift; /* growth rate of `off`, in 2^-32 ns per ns */
-	/*
-	 * comparison of the run queue's clock with CLOCK_MONOTONIC that had the smallest lag since
-	 * epoch_at
-	 */
+	__s64 drift; /* growth of `off` in ns per 2^32 ns */
+	/* smallest lag of the run queue's clock since epoch_at, and the offset at that time */
 	__s64 low_late, low_off;
 	__u64 low_at;
 	__u64 epoch_at;
 	__u64 looks;
-	/*
-	 * comparison of the run queue's clock with CLOCK_MONOTONIC at which the computation of
-	 * `drift` begins
-	 */
+	/* low_off and low_at at the start of the interval from which `drift` is computed */
 	__s64 anchor_off;
 	__u64 anchor_at;
 	__u64 learned;
@@ -395,31 +404,31 @@ struct runq_clock {
 #define RUNQ_CLOCK_UNSET ((__s64)1 << 62)
 
 struct runq_cpu {
-	/* first cache line: fields of the fast path */
+	/* first cache line: fields that the fast path uses */
 	__u32 skip;	     /* 1 if --cpu does not select this core */
 	/* byte offset in segs[] to which the current segment is copied when it ends */
 	__u32 head;
 	struct runq_seg now; /* current segment */
 	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
-	__u64 until;	     /* CLOCK_MONOTONIC until which the offset `off` is valid */
+	__u64 until;	     /* value of CLOCK_MONOTONIC until which the offset `off` is valid */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
-	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
-	__u64 switches;	    /* number of waits that the slow path counted, for all groups */
-	/* fields of the slow path */
+	__s64 missing_ns;   /* wait time that runq counts and the kernel's run_delay lacks */
+	__u64 switches;	    /* number of waits of all groups that the slow path counted */
+	/* fields that the slow path uses */
 	/*
-	 * time of waits outside of the sample, and of waits of groups whose slot is outside of the
-	 * first chunk
+	 * sum of two wait times: of waits outside of the sample, and of waits of groups whose slot
+	 * is outside of the first chunk
 	 */
 	__u64 wait_ns;
-	/* start of the last wait, as in runq_walk.from; user space does not read `from` */
+	/* start of the core's last wait, as in runq_walk.from; only BPF programs read `from` */
 	__u64 from;
 	__u64 to;
 	__u64 unknown_start;
-	__u64 table_full; /* number of waits counted in slot 0 */
+	__u64 table_full; /* number of waits counted in slot 0, for groups without a slot */
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	/* next time segment, stored here while a wait is split among causes */
+	/* time segment after the current segment, stored while a wait is split among causes */
 	struct runq_seg next;
 	__u64 rows; /* highest number of a blame row that this core allocated, plus 1 */
 	__u64 pad[5];
@@ -457,7 +466,7 @@ _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/met
  * Hash table of each core in which the fast path counts blame. A pair of victim and culprit keeps
  * its cell of the hash table until one of the two groups ends. If the cell of a pair is in use by
  * another pair, the pair is counted in a struct runq_row. The counters of a struct runq_pair_cell
- * only grow. User space computes the sum of the cell and the row of each pair.
+ * only grow. User space adds the counters of the cell and of the row of each pair.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))
@@ -469,7 +478,7 @@ struct runq_pair_cell {
 	__u64 pad;
 };
 
-/* A pair in one word: slot reference of the victim, and culprit as in RUNQ_RAN_WHO(). */
+/* A pair in one word: slot reference of the victim, and the culprit as in RUNQ_RAN_WHO(). */
 #define RUNQ_PAIR(victim, who)	 ((__u64)(who) << 32 | (__u32)(victim))
 #define RUNQ_PAIR_VICTIM(pair)	 ((__u32)(pair))
 #define RUNQ_PAIR_WHO(pair)	 ((__u32)((pair) >> 32))
@@ -495,7 +504,7 @@ struct runq_event {
 	__u64 time_ns; /* end of the wait, CLOCK_MONOTONIC */
 	__u32 pid;
 	__u32 tgid;
-	__u32 prev_pid; /* task that ran on the core before the end of the wait */
+	__u32 prev_pid; /* pid of the task that ran on the core before the end of the wait */
 	__u32 pad;
 	char comm[16];
 	char prev_comm[16];

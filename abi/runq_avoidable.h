@@ -11,25 +11,25 @@
 #endif
 
 #define RUNQ_AVOIDABLE_NR    16384 /* maximum number of groups */
-/* number of entries of the task table, which is indexed by pid; a power of two */
+/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
 #define RUNQ_AVOIDABLE_TASKS 65536
 #define RUNQ_AVOIDABLE_CPUS  1024 /* maximum number of CPUs; a power of two */
 #define RUNQ_AVOIDABLE_WORDS (RUNQ_AVOIDABLE_CPUS / 64)
 
 /*
- * Number of sets of cores. Each set has an accumulator of its idle time. Set 0 contains all cores;
- * each further set contains the cores of a CPU mask that tasks have. Sets are numbered in the order
- * of their first use.
+ * Maximum number of sets of cores. Each set has an accumulator of its idle time. Set 0 contains all
+ * cores; each further set contains the cores of a CPU mask that tasks have. Sets are numbered in
+ * the order of their first use.
  */
 #define RUNQ_AVOIDABLE_SETS	9
 #define RUNQ_AVOIDABLE_ALL_SETS ((1ULL << RUNQ_AVOIDABLE_SETS) - 1)
 
 /*
- * Accumulator of the time during which a condition holds, in one word. The lower bits of an
- * accumulator are n, the number of open intervals (signed). The upper bits of an accumulator are
- * `sum`: the end times of closed intervals minus the start times of all intervals. At time t, an
- * accumulator represents the time sum + n × t, modulo 2^52 ns. One atomic addition opens or closes
- * an interval of an accumulator.
+ * Accumulator of the time during which a condition holds, in one word. The lower 12 bits of an
+ * accumulator are the number n of open intervals (signed). The upper bits of an accumulator are
+ * `sum`: the end times of closed intervals minus the start times of all intervals. At the current
+ * time t, an accumulator represents the time `sum` + n × t, modulo 2^52 ns. One atomic addition
+ * opens or closes an interval of an accumulator.
  */
 #define RUNQ_AVOIDABLE_SHIFT 12
 #define RUNQ_AVOIDABLE_OPEN(ns)	 ((-(__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) + 1)
@@ -39,12 +39,12 @@
 /* lowest of the 16 bits that list the sets to which this core belongs */
 #define RUNQ_AVOIDABLE_MEMBER 16
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
-#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* flag: it is known whether the core is idle */
+#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* flag: RUNQ_AVOIDABLE_IDLE is valid */
 
 struct runq_avoidable_cpu {
 	__u64 flags;
 	__u64 idle;	/* accumulator of the idle time of this core */
-	__u64 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
+	__u64 unwanted; /* 1 if waits on this CPU are not counted; set by user space */
 	/*
 	 * number of waits that were not counted, because their start is unknown or the table of
 	 * groups is full
@@ -61,7 +61,7 @@ struct runq_avoidable_set {
 	__u64 idle;  /* accumulator of the time in which at least one core is idle */
 	__u64 key;   /* key of the CPU mask; 0 if the set is unused */
 	__u64 ready; /* 1 after all cores of the CPU mask were added to the set */
-	__u64 cpu;   /* the core of the set that went idle last */
+	__u64 cpu;   /* number of the core that went idle last among the cores of the set */
 	__u64 pad[3];
 };
 
@@ -80,13 +80,11 @@ struct runq_avoidable_task {
 	 * the start of the wait
 	 */
 	__u64 own;
-	/*
-	 * total throttled time of the group according to the kernel, plus 1; or a value THROTTLED_*
-	 */
+	/* the kernel's total throttled time of the group in ns, plus 1; or a value THROTTLED_* */
 	__u64 throttled;
 	__u32 pid;
 	__u16 set;
-	__u16 cpu; /* CPU at the start of the wait */
+	__u16 cpu; /* CPU on which the wait began */
 };
 
 /*
@@ -96,7 +94,7 @@ struct runq_avoidable_task {
 struct runq_avoidable_waits {
 	__u64 least_ns;
 	__u64 most_ns;
-	/* wait time in which the only idle cores were outside of the task's affinity or cpuset */
+	/* wait time in which all idle cores were outside of the task's affinity or cpuset */
 	__u64 excluded_ns;
 	/*
 	 * number of a core that was idle during a recent avoidable wait, plus 1; 0 if there is none

@@ -9,17 +9,18 @@
 #include <linux/types.h>
 #endif
 
-#define RUNQ_IDLE_NR 16384 /* maximum number of pairs of group and idle state */
+#define RUNQ_IDLE_NR 16384 /* maximum number of counted pairs of group and idle state */
 
 struct runq_idle_cpu {
 	__u32 state;	/* number of the idle state that was requested last */
-	__u32 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
-	__u64 full;	/* number of waits whose group and idle state did not fit into the table */
+	__u32 unwanted; /* 1 if waits on this CPU are not counted; set by user space */
+	/* number of waits whose pair of group and idle state did not fit into the table */
+	__u64 full;
 };
 
 _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
 
-/* number of entries of the task table, which is indexed by pid; a power of two */
+/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
 #define RUNQ_IDLE_TASKS 65536
 
 /*

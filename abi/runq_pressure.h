@@ -9,17 +9,17 @@
 
 #define RUNQ_PRESSURE_NR \
 	16384 /* maximum number of cgroups, including all ancestors; a power of two */
-/* number of entries of the task table, which is indexed by pid; a power of two */
+/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
 #define RUNQ_PRESSURE_TASKS 65536
 #define RUNQ_PRESSURE_CPUS  2048 /* maximum number of CPUs; a power of two */
-/* maximum number of nested cgroups including the root; a power of two */
+/* maximum nesting depth of cgroups including the root; a power of two */
 #define RUNQ_PRESSURE_DEPTH 32
 
 /*
- * Cause of the time in which tasks of a cgroup wait. All tasks directly in a cgroup count with one
- * cause: quota if CPU quota throttles one of these tasks, else the first cause of this list that
- * applies to one of these tasks. The cause of a cgroup with its descendants is the first cause of
- * this list that the cgroup or a descendant has.
+ * Cause of the time in which tasks of a cgroup wait. All waiting tasks directly in a cgroup have
+ * one common cause: RUNQ_PRESSURE_QUOTA if CPU quota throttles one of these tasks, else the first
+ * cause of this list that applies to one of these tasks. The cause of a cgroup with its descendants
+ * is the first cause of this list that the cgroup or a descendant has.
  */
 enum runq_pressure_cause {
 	RUNQ_PRESSURE_CONTENTION, /* wait that began while a user task ran on the core */
@@ -33,8 +33,8 @@ enum runq_pressure_cause {
 /*
  * One word with the number of waiting tasks of a cgroup by cause, and the number of running tasks.
  * One atomic addition changes and reads all counts of the word. The state of a task is the lowest
- * bit position of the count that includes the task; a sleeping task has state 0. If a count
- * overflows, the count in the next higher bits is too large by 1.
+ * bit position of the count that includes the task; a sleeping task has state 0. If a count of the
+ * word overflows, the count in the next higher bits is too large by 1.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -49,7 +49,10 @@ enum runq_pressure_cause {
 #define RUNQ_PRESSURE_THROTTLED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_QUOTA, RUNQ_PRESSURE_AT_KTHREAD)
 #define RUNQ_PRESSURE_KTHREADED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_KTHREAD, RUNQ_PRESSURE_AT_IDLE)
 #define RUNQ_PRESSURE_IDLED	RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_IDLE, RUNQ_PRESSURE_AT_RUNS)
-/* Mask with the highest bit of each count. A set bit means that the count is almost full. */
+/*
+ * Mask with the highest bit of each count in the word. The highest bit of a count is 1 if the count
+ * has reached half of its range.
+ */
 #define RUNQ_PRESSURE_CROWDED                                                            \
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
@@ -72,25 +75,26 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 /*
  * Constant that the programs add to the start and end time of each interval. RUNQ_PRESSURE_STAMP
  * cancels out in the sums if an interval has a start and an end. A reader that sees only half of an
- * update gets a sum that is wrong by one timestamp; the constant makes this error large enough to
- * be detected.
+ * update gets a sum that is wrong by one timestamp. RUNQ_PRESSURE_STAMP makes this error large
+ * enough to be detected.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * Counters of a cgroup with its descendants. A time is stored as the sum of all end times minus the
- * sum of all start times. An interval that has not ended has no end time yet, so the reader adds
- * the current time.
+ * Counters of a cgroup with its descendants. Each time in struct runq_pressure_group is the sum of
+ * the end times of all intervals minus the sum of the start times. An interval that has not ended
+ * has no end time, so the reader adds the current time to the sum.
  */
 struct runq_pressure_group {
-	__u64 own; /* number of the cgroup's own tasks by state */
-	/* number of cgroups by cause, among this cgroup and its descendants */
+	__u64 own; /* numbers of the cgroup's own tasks by state, in one word */
+	/* numbers of cgroups by cause, in one word, among this cgroup and its descendants */
 	__u64 state;
-	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* time in which at least one task waited */
-	/* time in which at least one task waited and no task ran */
+	/* time in which the cgroup or a descendant had a waiting task */
+	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES];
+	/* time in which the cgroup and its descendants had a waiting task and no running task */
 	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES];
 	__u64 key; /* key of the cgroup as in abi/runq.h; 0 if the element is free */
-	__u32 up;  /* index of the parent cgroup; 0 for the root */
+	__u32 up;  /* index of the parent cgroup in groups[]; 0 for the root */
 	__u32 gone;				/* 1 if the cgroup was removed */
 	__u64 pad[4];
 };

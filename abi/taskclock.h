@@ -8,8 +8,8 @@
 #endif
 
 /*
- * Task time and idle time of one CPU. A read of the three members is consistent if task_ns +
- * idle_ns == state >> 1. A reader repeats an inconsistent read.
+ * Task time and idle time of one CPU. A read of `state`, task_ns and idle_ns is consistent if
+ * task_ns + idle_ns == state >> 1. A reader repeats an inconsistent read.
  */
 struct taskclock_slot {
 	__u64 state; /* ns since the start << 1; bit 0 is 1 if a task runs */

@@ -10,7 +10,7 @@
 #endif
 
 #define TRACE_MAX_CPUS 8192
-#define TRACE_NEVER    (1ULL << 62) /* timestamp that means: no event was recorded */
+#define TRACE_NEVER    (1ULL << 62) /* timestamp of an event that was not recorded */
 
 /*
  * Kinds of trace records. The comment of each kind lists the arguments of TRACE_WHAT(first, second,
@@ -71,8 +71,9 @@ enum trace_kind {
 
 struct trace_edge {
 	/*
-	 * Timestamp and kind: ns << 8 | kind. In the ring, ns is CLOCK_MONOTONIC without its
-	 * highest eight bits. The reader converts ns to the time since the start of the recording.
+	 * Timestamp and kind (enum trace_kind) of the record: ns << 8 | kind. In the ring, ns is
+	 * CLOCK_MONOTONIC without its highest eight bits. The reader converts ns to the time since
+	 * the start of the recording.
 	 */
 	__u64 stamp;
 	__u64 what;
@@ -90,8 +91,8 @@ struct trace_edge {
 struct trace_ring {
 	__u64 head; /* total number of bytes that were written to `edges` */
 	/*
-	 * Flags of the ring. If all flags are 0, the programs write records on the fast path. The
-	 * member `unusual` reads all flags with one load.
+	 * Flags of the ring. If all flags of the ring are 0, the programs write records on the fast
+	 * path. A read of the member `unusual` reads all flags with one load.
 	 */
 	union {
 		__u64 unusual;
@@ -101,23 +102,32 @@ struct trace_ring {
 			 * the next four flags are single bytes, because user space and BPF programs
 			 * on other cores write these flags
 			 */
-			__u8 stopped; /* 1 before the start and after the end of the recording */
-			/* 1 after the --on event: the ring no longer wraps around */
+			/*
+			 * 1 while the ring does not record: before the start and after the end of
+			 * the recording
+			 */
+			__u8 stopped;
+			/*
+			 * 1 after the --on event: from this event on, the ring does not wrap around
+			 */
 			__u8 event;
 			__u8 noise; /* --on noise: measure the duration of interrupts */
 			/*
-			 * the core is not selected, so only records that concern selected cores are
-			 * stored
+			 * 1 if the user did not select this core: the ring stores only records that
+			 * concern selected cores
 			 */
 			__u8 unwanted;
 		};
 	};
 	__u64 nested_head;
-	/* number of records lost because interrupts were nested three levels deep */
+	/* number of records that were lost, because interrupts were nested three levels deep */
 	__u64 nested_lost;
 	/* value of `head` at which recording stops after the --on event; 0 before the event */
 	__u64 stop_head;
-	/* pid of the task that ran at the start according to the task iterator, plus 1; or 0 */
+	/*
+	 * 1 + the pid of the task that ran on the core when the task iterator ran at the start; 0
+	 * if unknown
+	 */
 	__u64 seed;
 	__u64 irq_ns; /* start time of the running handler, for --on noise */
 	__u64 irq_depth;
@@ -136,17 +146,17 @@ struct trace_ring {
 _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
 
 /*
- * Read-only settings that user space sets before it loads the programs. All settings are in one
- * object, so that a program loads only one address. The verifier removes the code of features whose
- * setting is 0.
+ * Read-only settings of the trace programs, which user space sets before loading the programs. All
+ * settings are in one object, so that a program loads only one address. The verifier removes the
+ * code of features whose setting is 0.
  */
 struct trace_setup {
 	__u32 nr_cpus;
 	__u32 ring_bytes;
-	/* mask of `head`: the result is the offset of the next record in `edges` */
+	/* bit mask: head & head_mask is the byte offset of the next record in `edges` */
 	__u32 head_mask;
 	__u32 some_cpus; /* 1 if only the CPUs of wanted_cpus are recorded */
-	/* 1 if BTF shows that sched_switch has prev_state before prev (Linux 5.18 only) */
+	/* 1 if, according to BTF, prev_state precedes prev in sched_switch (Linux 5.18 only) */
 	__u32 state_first;
 	__u32 on_wake_only;
 	__u32 group_v2;	   /* 1 if on_group is a cgroup v2 id */
@@ -158,34 +168,36 @@ struct trace_setup {
 	 * the recording
 	 */
 	__u64 on_group;
-	__u64 tick_function; /* address of the tick's timer function */
+	__u64 tick_function; /* address of the timer function of the scheduler tick */
 };
 
 /*
- * Constants that sys_bpf_open_filled() writes into instructions of the programs. A constant operand
- * saves a load from trace_setup.
+ * Constants that sys_bpf_open_filled() writes into instructions of the trace programs. A constant
+ * operand saves a load from trace_setup.
  */
 enum trace_filled {
 	TRACE_FILLED_FIRST = 0x5ab71c00,
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
-	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring */
+	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring in the array of rings */
 	TRACE_FILLED_HEAD_MASK,
 	TRACE_FILLED_ANY, /* 1 if the program variants for old kernels or --on wait are used */
 };
 
-/* Events of option --on, which end a recording. */
+/* Kinds of events that end a recording (option --on). */
 enum trace_event {
 	TRACE_EVENT_NONE,
 	TRACE_EVENT_WAIT,  /* a wait of on_wait_ns or longer */
 	TRACE_EVENT_WAKE,  /* a wait of on_wait_ns or longer after a wake-up */
 	TRACE_EVENT_NOISE, /* an interrupt or softirq of on_noise_ns or longer */
-	TRACE_EVENT_PERCENTILE, /* a percentile of a cgroup's waits (checked by user space) */
+	/* --on pN: a percentile of a cgroup's waits, which user space computes */
+	TRACE_EVENT_PERCENTILE,
 };
 
 /*
- * Names of tasks, stored at the first switch to each task. The index is pid % TRACE_NR_TASKS.
- * tasks_lost counts entries that another task overwrote. If two cores write an entry at the same
- * time, `check` does not match the other members of the entry.
+ * Table of tasks. A program stores a task in the table at the first switch to the task. The index
+ * of the table is pid % TRACE_NR_TASKS. tasks_lost counts entries that another task overwrote. If
+ * two cores write an entry of the table at the same time, `check` does not match the other members
+ * of the entry.
  */
 #define TRACE_NR_TASKS 32768
 /* Maximum number of cgroup levels that are searched for the cgroup of --on pN. */
@@ -214,7 +226,10 @@ struct trace_task {
 
 _Static_assert(sizeof(struct trace_task) == 80, "trace_task has no hidden padding");
 
-/* Maximum size of the rings. User space reduces the array of rings to the CPUs of the machine. */
+/*
+ * Size of struct trace_ring, and maximum size of the array of rings, in records. User space reduces
+ * the array of rings to the CPUs of the machine.
+ */
 #define TRACE_RING_EDGES (sizeof(struct trace_ring) / sizeof(struct trace_edge))
 #define TRACE_MAX_EDGES	 (16 << 20)
 

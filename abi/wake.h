@@ -21,7 +21,8 @@ enum wake_irq {
 	WAKE_IRQ_IPI,
 	/* device interrupt (irq_handler_entry); point.irq is the interrupt number */
 	WAKE_IRQ_DEVICE,
-	WAKE_IRQ_OTHER, /* x86: any other vector of the local APIC */
+	/* x86: vector of the local APIC that is neither a timer vector nor an IPI */
+	WAKE_IRQ_OTHER,
 };
 
 /* Event whose time is the launch time of source remote (wake-up by another core). */
@@ -38,13 +39,13 @@ enum wake_how {
 };
 
 /*
- * One measured wake-up. All timestamps are CLOCK_MONOTONIC. The BPF programs and the worker thread
- * run on the same core, so no memory barriers are needed.
+ * One measured wake-up. All timestamps are CLOCK_MONOTONIC. The BPF programs write and the worker
+ * thread reads struct wake_kpoint on the same core, so no memory barriers are needed.
  */
 struct wake_kpoint {
 	__u64 tbi_ns; /* idle entry before the launch; 0 if the core was not idle */
 	__u64 tai_ns; /* idle exit after the launch */
-	__u64 ti_ns;  /* entry of the first interrupt handler at or after the launch */
+	__u64 ti_ns;  /* entry time of the first interrupt handler at or after the launch */
 	__u64 expire_ns; /* entry of the callback of subtick's timer */
 	__u64 switch_ns; /* time of the switch to the worker thread */
 	__u32 state;	 /* idle state that the kernel requested */
@@ -80,7 +81,8 @@ struct wake_idle {
 			/* number of interrupt handlers since the start of the idle period */
 			__u32 irqs;
 		};
-		__u64 begun; /* `state` and `irqs`, which the programs write with one store */
+		/* union with `state` and `irqs`, which the programs write with one store */
+		__u64 begun;
 	};
 	__u8 idle;	/* 1 while the core is idle */
 	__u8 in_irq;	/* 1 between the events irq_handler_entry and irq_handler_exit */
@@ -96,13 +98,13 @@ struct wake_idle {
 _Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
 
 /*
- * Source passive: idle exits of one CPU that the histograms do not count, by reason. The sum of
- * these counters and all histogram counts is the number of idle exits.
+ * Source passive: idle exits of one CPU that the histograms do not count, by reason. The number of
+ * idle exits is the sum of the members of struct wake_counts and all histogram counts.
  */
 struct wake_counts {
-	__u64 other;	   /* idle exits without a timer until the next idle entry */
+	__u64 other;	   /* idle exits after which no timer ran until the next idle entry */
 	__u64 other_first; /* idle exits whose first interrupt was not the timer interrupt */
-	__u64 before_idle; /* idle exits by a timer whose expiry time was before the idle entry */
+	__u64 before_idle; /* idle exits caused by a timer that was due before the idle entry */
 	__u64 early;	   /* idle exits before the expiry time of the timer */
 	__u64 odd_state;   /* idle exits from a state that the cpuidle driver does not have */
 	__u64 pad[3];
@@ -120,16 +122,16 @@ struct wake_slot {
 _Static_assert(sizeof(struct wake_slot) == 192, "whole cache lines per CPU");
 
 /*
- * Launch on one measured core. The writer is the worker thread (sources timer and nic) or the core
- * of the sending thread (source remote). The struct is in a separate cache line, so that the
- * sending core accesses no other data of the measured core.
+ * Launch of wake-ups on one measured core. The writer of struct wake_launch is the worker thread
+ * (sources timer and nic) or the core of the sending thread (source remote). struct wake_launch
+ * fills a cache line, so that the sending core accesses no other data of the measured core.
  */
 struct wake_launch {
 	__u64 launch_ns; /* time of the launch; 0 if no launch is armed */
 	__u32 sender;	 /* source remote: thread that will wake this core */
 	__u32 worker;	 /* thread on the measured core that the launch wakes */
 	__u32 how;	 /* enum wake_how */
-	/* time from the launch to the expiry of subtick's timer; set only by tests */
+	/* time from the launch to the expiry of subtick's timer; only tests set this member */
 	__u32 delay_ns;
 	__u32 pad[10];
 };
@@ -140,8 +142,11 @@ _Static_assert(sizeof(struct wake_launch) == 64, "one cache line");
 struct wake_hist {
 	__u64 count[HIST_NR];
 	__u64 sum_ns;
-	__u64 sum_units; /* sum of ns / WAKE_SQ_UNIT */
-	/* sum of (ns / WAKE_SQ_UNIT)²; does not overflow before 10¹² wake-ups of 50 µs */
+	__u64 sum_units; /* sum of the latencies in units of WAKE_SQ_UNIT ns */
+	/*
+	 * sum of the squared latencies, (ns / WAKE_SQ_UNIT)²; does not overflow before 10¹²
+	 * wake-ups of 50 µs
+	 */
 	__u64 sum_sq;
 	__u64 min_ns; /* minimum latency since the start; 0 before the first wake-up */
 	__u64 max_ns;

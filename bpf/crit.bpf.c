@@ -71,8 +71,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 
 /*
  * The overhead of kfunc calls is measured with a numeric iterator from 0 to 0, because the kernel
- * has no empty kfunc. The two kfuncs of the iterator take a pointer to the stack, as do
- * bpf_local_irq_*. On arm64 with Linux 6.18, the two iterator calls take 5.9 ns; two calls of
+ * has no empty kfunc. Like bpf_local_irq_*, both kfuncs of the iterator take a pointer to the
+ * stack. On arm64 with Linux 6.18, the two iterator calls take 5.9 ns; two calls of
  * bpf_dynptr_is_null() take 6.4 ns.
  */
 #define PAIR_empty(run)                                                                            \
@@ -100,8 +100,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 	})
 
 /*
- * The overhead of the clock is sampled between the kfunc pairs, so that a change of the CPU
- * frequency affects the overhead and the kfunc pairs equally.
+ * The programs measure the overhead of the clock between the kfunc pairs. A change of the CPU
+ * frequency therefore affects the overhead and the kfunc pairs equally.
  */
 #define CRIT_PROGRAM(op)                                                                           \
 	static long single_##op(u32 i, struct run *run)                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Kernel types, with only the fields that the BPF programs use (CO-RE). */
+/* Declares kernel types with only the fields that the BPF programs use (CO-RE). */
 #ifndef SUBTICK_BPF_KERNEL_H
 #define SUBTICK_BPF_KERNEL_H
 
@@ -79,8 +79,8 @@ struct cfs_rq {
 };
 
 /*
- * Throttled time of a task group on one CPU. The fields differ between Linux 6.6 and later, 5.19 to
- * 6.5, and earlier kernels.
+ * Throttled time of a task group on one CPU. Linux 6.6 and later, Linux 5.19 to 6.5, and older
+ * kernels have different fields for this time.
  */
 struct cfs_rq___self {
 	/* start of the throttling by the run queue's clock; 0 if not throttled */
@@ -96,7 +96,10 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
-/* Field that is positive while CPU quota throttles the group or an ancestor on this CPU. */
+/*
+ * A field of struct cfs_rq: positive while CPU quota throttles the group or an ancestor on this
+ * CPU.
+ */
 struct cfs_rq___count {
 	int throttle_count;
 };
@@ -135,8 +138,8 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	/*
-	 * type int; u8 in Linux 7.x. Declared unsigned, because CO-RE adapts the size of unsigned
-	 * fields only.
+	 * The kernel type of on_cpu is int, and u8 in Linux 7.x. on_cpu is unsigned here, because
+	 * CO-RE adapts the size of unsigned fields only.
 	 */
 	unsigned int on_cpu;
 	unsigned int on_rq;
@@ -185,7 +188,7 @@ struct task_struct___child {
 };
 
 struct kthread {
-	void *data; /* points to struct worker in a workqueue worker */
+	void *data; /* pointer to struct worker if the thread is a workqueue worker */
 };
 
 struct worker {
@@ -260,7 +263,7 @@ struct bpf_iter__task {
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)
 {
-	/* Next is loaded before prev, so that prev can be stored in the register of @args. */
+	/* The next task is loaded first, so that prev can be stored in the register of @args. */
 	*ret_next = switch_next(args, state_first);
 	*ret_prev = switch_prev(args, state_first);
 }
@@ -294,8 +297,8 @@ static __always_inline u64 cpu_number(void)
 	})
 /*
  * Tests a flag that is the immediate operand of an instruction. The two goto instructions keep
- * clang from merging a branch of the test with other code. The verifier can therefore remove the
- * test of the flag, the unused branch and the goto instructions.
+ * clang from merging a branch of the test with other code. If the branches are not merged, the
+ * verifier removes the test of the flag, the unused branch and the goto instructions.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \

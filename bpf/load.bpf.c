@@ -8,15 +8,15 @@
 #include "vectors.bpf.h"
 
 /*
- * Work at idle entry for rarely used options of load. idle_notes() is a separate function to save
- * registers of load_idle() if the rare options are not used.
+ * Does the work of rarely used load options at idle entry. idle_notes() is a separate function, so
+ * that load_idle() needs fewer registers if these options are not used.
  */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* Readers compare the time of a PMU sample with the start of the current context. */
+	/* Readers compare the time pmu_ns of a PMU sample with the start of the current context. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
@@ -24,7 +24,7 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 
 /*
  * Records in struct load_smt that the CPU is busy, at an idle exit or softirq entry. In the context
- * LOAD_TAIL @now is unused, because the CPU has been awake since the last interrupt.
+ * LOAD_TAIL smt_awake() ignores @now, because the CPU has been awake since the last interrupt.
  */
 static __noinline int smt_awake(struct load_slot *s, u64 now)
 {
@@ -147,8 +147,8 @@ int load_switch(u64 *ctx)
 }
 
 /*
- * Returns false if the softirq interrupted a BPF program that was updating the base context, or
- * before the start of the measurement. If softirq_edge() returns false, the caller must leave the
+ * Returns false before the start of the measurement, or if the softirq interrupted a BPF program
+ * that was updating the base context. If softirq_edge() returns false, the caller must leave the
  * base context unchanged.
  */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
@@ -216,8 +216,8 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	if ((base & 0xff) != LOAD_TASK)
 		return softirq_begin_other(s, now, vec);
 	/*
-	 * the copy `base` of s->base is still up to date, because hardirqs change only idle
-	 * contexts
+	 * the local copy `base` still equals s->base, because a hardirq changes s->base only in an
+	 * idle context
 	 */
 	MOVING(s, LOAD_SOFTIRQ_TASK, base_move_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK));
 	s->vec = vec + 1;
@@ -298,8 +298,8 @@ int BPF_PROG(load_softirq_exit_noise, u64 vec)
 }
 
 /*
- * load_nmi_noise is loaded only on x86 and only for noise. An NMI causes one event of this
- * tracepoint for each handler that the NMI calls.
+ * load_nmi_noise is loaded only on x86 and only for noise. The tracepoint nmi_handler has one event
+ * for each handler that an NMI calls.
  */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)

@@ -29,8 +29,8 @@ int BPF_PROG(load_softirq_raise_noise, u64 vec)
 }
 
 /*
- * Counts the delay from softirq_raise to softirq_entry. @now is the time since the start of the
- * measurement.
+ * Counts the delay of a softirq from softirq_raise to softirq_entry. @now is the time since the
+ * start of the measurement.
  */
 static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 {
@@ -49,8 +49,8 @@ static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 }
 
 /*
- * Counts the delay at softirq entry. Reads time and vector from the slot, to save two registers of
- * the caller.
+ * Counts the delay of a softirq at softirq_entry. Reads the time and the softirq vector from the
+ * slot, because two arguments would cost the caller two registers.
  */
 static __noinline int softirq_delay_open(const struct load_slot *s)
 {
@@ -100,8 +100,8 @@ int load_work_queue_noise(u64 *ctx)
 }
 
 /*
- * Counts the delay of a work item from queueing to execution. The barrier items of flush_work() are
- * not counted, because they are queued without an event.
+ * Counts the delay of a work item, from queueing to execution, in the counters @w of its function.
+ * The barrier items of flush_work() are not counted, because they are queued without an event.
  */
 static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64 now)
 {

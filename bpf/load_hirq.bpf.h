@@ -20,7 +20,7 @@ static __noinline void hirq_heal(struct load_slot *s, u64 now)
 	s->odd_edges++;
 }
 
-/* Work at hardirq entry for rarely used options of load. */
+/* Does the work of rarely used load options at hardirq entry. */
 static __noinline int hirq_notes(struct load_slot *s, u64 now)
 {
 	if (FILLED(LOAD_FILLED_CORES))
@@ -150,8 +150,8 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 	now = after(now, hirq);
 	ns = now - (hirq >> 8);
 	/*
-	 * If the hardirq interrupted a program that was updating the context, the hardirq time
-	 * counts for the new context, because the program had already read the clock.
+	 * If the hardirq interrupted a program that was updating the context, the hardirq time is
+	 * added to the new context, because the interrupted program had already read the clock.
 	 */
 	ctx = s->moving ? s->moving - 1 : s->base;
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;

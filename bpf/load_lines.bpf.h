@@ -17,8 +17,8 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	struct load_line_sum sum = {.ns = ns, .count = 1};
 
 	/*
-	 * The name of an x86 vector is an enum value. The names of other interrupts are strings in
-	 * kernel memory.
+	 * The name of an x86 vector is an enum value. The names of all other interrupts are strings
+	 * in kernel memory.
 	 */
 	if (key->name >= LOAD_LINE_KINDS)
 		bpf_probe_read_kernel_str(sum.name, sizeof(sum.name), (const char *)key->name);
@@ -63,8 +63,8 @@ static __always_inline void line_name(struct core_block *core, u64 name, u32 irq
 }
 
 /*
- * Records the entry of a hardirq handler. The time of a nested handler counts for the outer
- * handler.
+ * Records the entry of a hardirq handler. The time of a nested handler is added to the interrupt
+ * line of the outer handler.
  */
 static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action, bool vector)
 {
@@ -84,7 +84,7 @@ static __always_inline int line_leave(void)
 {
 	u64 now = bpf_ktime_get_ns(), before;
 	struct core_block *core = core_at(cpu_number());
-	/* an interrupt is counted even if the clock did not advance during its handler */
+	/* a hardirq handler is counted even if the clock did not advance while the handler ran */
 	bool ends = hirq_depth(&core->load) == 1;
 
 	before = core->load.hirq_in_ns;

@@ -23,8 +23,8 @@ __u64 noise_window_seq SEC(".data");
 const volatile bool noise_v1;
 
 /*
- * Returns true if the table entry can be reused: it is free, or had no event in the current and the
- * previous window.
+ * Returns true if the hash table entry @sum can be reused: the entry is free, or counted no event
+ * in the current and the previous window.
  */
 static __always_inline bool sum_unused(const struct noise_sum *sum)
 {
@@ -60,15 +60,15 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 /*
  * Finds the entry of @key in a table of @mask + 1 entries of @size bytes. Returns an unused entry
  * if the table has no entry with this key, or NULL if the table is full. If @id is the constant 0,
- * only the keys of the entries are compared.
+ * sum_probe() compares only the keys, not the ids.
  */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
 {
 	struct noise_sum *unused = NULL;
 	/*
-	 * The hash is computed from the low bits of @key and @id. Bits 4 and above are added to the
-	 * lowest bits by XOR, because the lowest bits of an address are 0 by alignment.
+	 * The hash is computed from the low bits of @key and @id. The lowest bits of an address are
+	 * 0 by alignment, so the hash combines the lowest bits with bits 4 and above by XOR.
 	 */
 	u64 at = key + id;
 
@@ -85,7 +85,7 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 }
 
 /*
- * Finds or adds the counters of a noise source. Reads the string at @name only if the entry is new.
+ * Finds or adds the counters of a noise source. Copies the string at @name only into a new entry.
  */
 static __always_inline struct noise_cell *cell_of(struct noise_cell *cells, u32 mask, u64 key,
 						  u64 id, const char *name)
@@ -201,7 +201,7 @@ static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec
 	return victim_add(n, NOISE_SOFTIRQ, victim_key(n, s), ns);
 }
 
-/* Finds or adds the entry of a workqueue function. Returns NULL if the table is full. */
+/* Finds or adds the entry of a workqueue function. Returns NULL if works[] is full. */
 static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 function)
 {
 	struct noise_work *w = (struct noise_work *)sum_probe(

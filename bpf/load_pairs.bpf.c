@@ -31,7 +31,7 @@ static __always_inline long pair_add(void *map, const struct load_pair_key *key,
 
 	if (!sum)
 		return bpf_map_update_elem(map, key, &ns, BPF_NOEXIST);
-	/* The map key contains the CPU number, so no other CPU writes the sum of this key. */
+	/* The map key contains the CPU number, so only one CPU writes the sum of a key. */
 	*sum += ns;
 	return 0;
 }

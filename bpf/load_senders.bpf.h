@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counts IPIs and the functions that they call, by sending and receiving core, for noise --senders
+ * Counts IPIs and cross-CPU function calls by sending and receiving core, for noise --senders
  * (abi/noise.h).
  */
 #ifndef SUBTICK_BPF_LOAD_SENDERS_H
@@ -10,13 +10,13 @@
 
 MAPPED_ARRAY(sends, struct noise_sends);
 
-/* Number of 64-bit words of a cpumask. */
+/* Number of 64-bit words of the kernel's cpumask. */
 const volatile __u32 send_words = 1;
 
 /*
- * Finds the entry of @program for the receiving core @target. @key is a name or a function address.
- * Returns NULL if the table is full. Each program has its own table, because a program can
- * interrupt another of these programs on the same core.
+ * Finds the struct noise_send of @program for the receiving core @target. @key is the name of an
+ * IPI or the address of a function. Returns NULL if the table of @program is full. Each program has
+ * its own table, because one sender program can interrupt another sender program on the same core.
  */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {

@@ -26,7 +26,7 @@ const volatile __u32 first_idle = LOAD_HALT;
  */
 __u64 hotplug_steps SEC(".data");
 
-/* cores[] must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
+/* User space shrinks .bss to the number of CPUs, so cores[] must be the only variable in .bss. */
 struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
@@ -87,7 +87,10 @@ static __always_inline u64 after(u64 now, u64 word)
 {
 	u64 since = word >> 8;
 
-	/* the asm forces a branch: a rarely taken branch is cheaper than a conditional move */
+	/*
+	 * the asm statement forces clang to emit a branch: a rarely taken branch is cheaper than a
+	 * conditional move
+	 */
 	if (now < since) {
 		now = since;
 		asm volatile("" : "+r"(now));
@@ -163,8 +166,8 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 }
 
 /*
- * Same effect as base_enter(), for an event that may be the first event of the core. @before is the
- * context before the event.
+ * Has the same effect as base_enter(), but the event may be the first event of the core. @before is
+ * the context before the event.
  */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
@@ -183,8 +186,8 @@ static __always_inline u32 hirq_depth(const struct load_slot *s)
 }
 
 /*
- * Returns the task time of a core without hardirqs. The returned time is valid only just after a
- * task switch has ended the current interval.
+ * Returns the task time of a core without hardirqs. Callers must call task_ns() just after a task
+ * switch has ended the current interval.
  */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {

@@ -30,8 +30,8 @@ static __always_inline u64 smt_busy_ns(const struct load_smt *smt, u64 now)
 }
 
 /*
- * Records that the CPU becomes busy or idle at @now. A second call with the same @busy has no
- * effect.
+ * Records that the CPU becomes busy or idle at @now. A second call of smt_edge() with the same
+ * @busy has no effect.
  */
 static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 {
@@ -62,8 +62,8 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 }
 
 /*
- * Handles the end of a hardirq handler or softirq. If the handler interrupted the idle task, the
- * CPU may halt or poll again.
+ * Handles the end of a hardirq handler or softirq. If the hardirq or softirq interrupted the idle
+ * task, the CPU may halt or poll again.
  */
 static __noinline int smt_after(struct load_slot *s, u64 now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions that measure task switches for the commands load and noise. The programs of runq on
- * sched_switch also call functions of this file.
+ * Functions that measure task switches for the commands load and noise, and partly for the programs
+ * of the command runq on sched_switch.
  */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
@@ -149,9 +149,9 @@ static __always_inline bool switch_measures(struct task_struct *prev)
 }
 
 /*
- * True if the task switch ends no interval of a context. The idle task counts as a kernel thread
- * (PF_KTHREAD). SWITCH_GOES_ON is a macro, because most switches need not compute the address
- * @slot.
+ * True if the task switch from @prev to @next ends no interval of a context. The idle task counts
+ * as a kernel thread (PF_KTHREAD). SWITCH_GOES_ON is a macro, because most switches need not
+ * compute the address @slot.
  */
 #define SWITCH_GOES_ON(slot, prev, next)    \
 	(!((next)->flags & PF_KTHREAD) &&   \
@@ -198,7 +198,7 @@ static __always_inline int switch_ends(struct load_slot *s, struct task_struct *
 			 : switch_to_idle(s, prev, next, mono);
 }
 
-/* Reads prev and next from @ctx again, to save registers of the caller. */
+/* Reads prev and next from @ctx instead of taking arguments, to save registers of the caller. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;
@@ -208,7 +208,7 @@ static __noinline int switch_other(u64 *ctx)
 	return switch_ends(slot_at(task_cpu(next)), prev, next, mono);
 }
 
-/* Variant for --tasks: each switch ends an interval and adds its time to the previous task. */
+/* Variant for --tasks: each switch ends an interval and adds its length to the previous task. */
 static __noinline int switch_by_task(u64 *ctx)
 {
 	struct task_struct *prev, *next;
@@ -221,7 +221,7 @@ static __noinline int switch_by_task(u64 *ctx)
 	return s->base ? task_switch(s, prev, next) : 0;
 }
 
-/* Part of a program on sched_switch that measures load. */
+/* Measures load as a part of a program on sched_switch. */
 static __always_inline int switch_load(u64 *ctx)
 {
 	struct task_struct *prev, *next;

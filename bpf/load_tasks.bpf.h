@@ -11,7 +11,10 @@ MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 
 MAPPED_ARRAY(tasks_now, struct load_task_now);
 
-/* Number of the measurement window. The lowest bit of the window number selects the map. */
+/*
+ * Number of the measurement window. The lowest bit of the window number selects tasks_even or
+ * tasks_odd.
+ */
 __u64 task_window_seq SEC(".data");
 
 static __always_inline u64 task_ids(const struct task_struct *task)
@@ -33,7 +36,7 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 	return bpf_map_update_elem(map, key, &sum, BPF_NOEXIST);
 }
 
-/* Adds run time of a task to @map. Returns 0, or an error if the map is full. */
+/* Adds run time of a task to @map. Returns 0, or an error if @map is full. */
 static __always_inline long task_add(void *map, u32 cpu, struct task_struct *task, u64 ns)
 {
 	struct load_task_key key = {.pid = task->pid, .cpu = cpu};

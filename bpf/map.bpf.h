@@ -24,9 +24,9 @@
 #define MAPPED_ARRAY(name, value_type) MAP(name, ARRAY, BPF_F_MMAPABLE, 1, u32, value_type)
 
 /*
- * Returns the entry of a key in a hash map. Adds an entry with the value @none if the key has no
- * entry. Returns NULL if the hash map is full. If another CPU adds the entry first, the update
- * fails, and the second look-up finds the entry.
+ * Returns the entry of @key in the hash map @map. If @key has no entry, adds an entry with the
+ * value @none. Returns NULL if the hash map is full. If another CPU adds the entry first, the
+ * update fails, and the second look-up finds the entry.
  */
 #define MAP_ENTRY(map, key, none)                                                         \
 	(bpf_map_lookup_elem(map, key) ?: (bpf_map_update_elem(map, key, none, BPF_NOEXIST), \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counts the waits of tasks for a core, by group of the task. A wait can also be split by cause and
+ * Counts the waits of tasks for a core, by group of the task. Options split each wait by cause and
  * by the group that caused the wait (culprit).
  */
 #include "runq_quick.bpf.h"
@@ -12,8 +12,8 @@ static __always_inline bool sched_info_there(void)
 }
 
 /*
- * Stores run_delay of the previous task. When sampling without causes, stores run_delay only if the
- * next wait of the task is in the sample.
+ * Stores run_delay of the previous task. For a sample without causes, prev_leaves() stores
+ * run_delay only if the next wait of the task is in the sample.
  */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
@@ -49,9 +49,9 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 
 /*
  * Returns the time that the next task waited on other cores: the growth of its run_delay since its
- * last dispatch, without the current wait. Stores the run_delay after this dispatch. The subtracted
- * values include tags: if the table entry belonged to another task, the difference is too large for
- * a delay.
+ * last dispatch, without the current wait. delay_moves() stores the run_delay after this dispatch.
+ * Both values of the subtraction include a tag: if the table entry belonged to another task, the
+ * difference is too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -63,7 +63,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/* Sets start and length of a wait on all cores. Returns false if the wait has no known start. */
+/* Sets the start of a wait, and its length on all cores; returns false if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -111,8 +111,8 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 }
 
 /*
- * Sets the time of the switch and the lag of the run queue's clock. The time of the switch is by
- * the run queue's clock, because the kernel measures enqueue times by this clock.
+ * Sets the time of the switch and the lag of the run queue's clock. The run queue's clock gives the
+ * time of the switch, because the kernel measures enqueue times by this clock.
  */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
@@ -123,12 +123,12 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
 		/*
-		 * The kernel has updated the run queue's clock if prev blocks. The kernel skips the
-		 * update of the clock only if a wake-up requested the switch.
+		 * If prev blocks, the kernel has just updated the run queue's clock. The kernel
+		 * skips the clock update only if a wake-up requested the switch.
 		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
-	/* A sample has few waits, so CLOCK_MONOTONIC is read for each wait. */
+	/* When sampling, few waits are counted, so CLOCK_MONOTONIC is read for each wait. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
@@ -139,9 +139,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
 	if (!mode.by_wakeup)
 		clock_store(pc, d->now, d->clock, d->late_ns);
-	/*
-	 * After a clock update, an offset above the minimum is run time of this program, not lag.
-	 */
+	/* Just after a clock update, an offset above the minimum is run time of this program. */
 	if (fresh)
 		d->late_ns = 0;
 	if (!mode.by_wakeup)
@@ -149,8 +147,8 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 }
 
 /*
- * Ends the wait of the next task. Map look-ups come first, because each clobbers registers like a
- * call.
+ * Ends the wait of the next task. Map look-ups come first, because each look-up clobbers registers
+ * like a function call.
  */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
@@ -158,7 +156,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	void *slot;
 	bool known;
 
-	/* the next segment is stored before the wait is counted, to free registers */
+	/* pc->next is stored before the wait is counted, to free registers */
 	if (mode.causes)
 		pc->next = (struct runq_seg){.start_ns = d->now,
 					     .ran = RUNQ_RAN(d->next->flags & PF_KTHREAD
@@ -193,8 +191,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
-	 * The barrier keeps the stack below 64 bytes, because clang reads values again. Newer
-	 * kernels add a private stack for programs with a stack of 64 bytes or more.
+	 * Because of the barrier clang reads values again, and the stack stays below 64 bytes.
+	 * Newer kernels add a private stack for programs with a stack of 64 bytes or more.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
@@ -203,7 +201,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 /*
  * Slow path that handles every kind of switch. @mono is CLOCK_MONOTONIC. All callers read
  * CLOCK_MONOTONIC equally soon after the tracepoint, so a clock offset that one caller measures is
- * valid for all callers. @preempt is the argument of sched_switch, which only source wakeup uses.
+ * valid for all callers. @preempt is an argument of sched_switch; only source wakeup uses @preempt.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -277,7 +275,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 }
 
 /*
- * Slow path of the programs that have a fast path. Counts waits by cgroup, with --source
+ * Slow path of the programs that have a fast path: counts waits by cgroup, with --source
  * sched_info.
  */
 static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
@@ -299,13 +297,13 @@ static __always_inline int slow_switch(struct mode mode, struct task_struct *pre
 	return mode.causes ? slow_causes(prev, next, mono) : slow_plain(prev, next, mono);
 }
 
-/* Slow path after a preemption. The fast path has stored CLOCK_MONOTONIC in runq_cpu.mono. */
+/* Slow path if prev was preempted. The fast path has stored CLOCK_MONOTONIC in runq_cpu.mono. */
 static __noinline int slow_preempted_plain(struct task_struct *prev, struct task_struct *next)
 {
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
-/* Slow path after the previous task blocked. The fast path handles most switches to idle. */
+/* Slow path if prev has blocked. The fast path handles most switches to idle. */
 static __always_inline int slow_blocked(bool causes, struct task_struct *prev, struct task_struct *next)
 {
 	bool modern = bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self_time);
@@ -341,8 +339,8 @@ int runq_general(u64 *ctx)
 }
 
 /*
- * Functions of the program runq_some, for a filter or a sample without causes. Most switches
- * neither begin nor end a wait that is counted.
+ * Functions of the program runq_some, which counts filtered or sampled waits without causes. Most
+ * switches neither begin nor end a wait that is counted.
  */
 #define RUNQ_SELECTION(name, ...)                                                                \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)  \
@@ -412,7 +410,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* A separate function, because @ctx would otherwise cost runq_some a register even without load. */
+/* Inlined, some_with_load() would cost runq_some a register for @ctx even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -431,9 +429,9 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * Programs that count all waits of cgroups. The fast path is compiled three times: for a previous
- * task that blocks, for a preempted task, and for the idle task. Switches that end an interval of
- * load have separate functions, which read the clock once for load and runq.
+ * Programs on sched_switch that count all waits by cgroup. The fast path is compiled three times:
+ * for a previous task that blocks, for a preempted task, and for the idle task. Switches that end
+ * an interval of load have separate functions, which read the clock once for load and runq.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
@@ -482,7 +480,7 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* If causes are measured, prev is on the stack, to save a register. */   \
+			/* With causes, prev is saved on the stack, to free a register. */        \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
@@ -501,7 +499,7 @@ int runq_some(u64 *ctx)
 		return slow_preempted_plain(prev, next);                                          \
 	}                                                                                         \
                                                                                                   \
-	/* Handles switches that may affect sampled waits or end an interval of load. */          \
+	/* Handles each switch that may affect a sampled wait or end an interval of load. */      \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -519,7 +517,7 @@ int runq_some(u64 *ctx)
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
 		/* runq.until is 0 if the offset of the run queue's clock is unknown. */          \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
-			/* No task waits. Waits of throttled tasks may overlap older segments. */ \
+			/* No task waits. A throttled wait may overlap older time segments. */    \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
 				core->runq.now.start_ns = 0;                                      \
 			seg_switch(core, quick_clock(mode, prev), RUNQ_RAN(RUNQ_WHO_IDLE, 0));    \
@@ -574,7 +572,7 @@ RUNQ_SWITCH(plain_old, .modern = false)
 RUNQ_SWITCH(causes, .modern = true, .causes = true)
 RUNQ_SWITCH(causes_old, .causes = true)
 
-/* plain_old() is a separate function, because clang would merge parts of both variants by jumps. */
+/* Not inlined: clang would merge parts of plain_old_switch() and plain_switch() by jumps. */
 static __noinline int plain_old(u64 *ctx)
 {
 	return plain_old_switch(ctx);
@@ -586,7 +584,7 @@ int runq_plain(u64 *ctx)
 	return FILLED_FLAG(RUNQ_FILLED_OLD) ? plain_old(ctx) : plain_switch(ctx);
 }
 
-/* Counts causes and blame. Both calls are inlined, because a call chain has at most 8 functions. */
+/* Counts causes and blame. Calls are inlined, because a call chain has at most 8 functions. */
 SEC("tp_btf/sched_switch")
 int runq_causes(u64 *ctx)
 {
@@ -610,21 +608,21 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	struct cgroup_subsys_state *css = cgroup_css(cgroup, cgroup_v2);
 
 	if (!css)
-		return 0; /* the cgroup belongs to another hierarchy */
+		return 0; /* the cgroup is in a hierarchy that runq does not measure */
 	slot_ends(css->serial_nr);
 	return 0;
 }
 
-/* True if @delay, a stored value minus the task's tag, is unset or belongs to another task. */
+/* True if @delay (stored value minus the tag of a task) shows that the task has no stored value. */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;
 }
 
 /*
- * The next programs sum run_delay of all tasks, for comparison with the counted waits. run_delay is
- * added when a task exits, because the iterator misses some tasks between exit and release. Growth
- * of run_delay after the exit event is added by the iterator, or when the task is freed.
+ * runq_exit, runq_delays and runq_free sum run_delay of all tasks, for comparison with all waits.
+ * run_delay is added when a task exits, because the iterator misses some tasks between exit and
+ * release. Growth of run_delay after the exit event is added by runq_delays or runq_free.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -635,8 +633,8 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 
 /*
  * Returns the growth of run_delay since the exit of the task was recorded, and records the exit if
- * necessary. If the table element belongs to a zombie, the exit of @task is not recorded, and @task
- * counts as alive.
+ * necessary. If a zombie already uses the table element, the exit of @task is not recorded, and
+ * @task counts as alive.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -670,9 +668,7 @@ int runq_delays(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	/*
-	 * A task that has not run since the start gets its current run_delay as the stored value.
-	 */
+	/* If the task has not run since the start, its current run_delay is stored in its entry. */
 	entry = task_at(task->pid);
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
 		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);

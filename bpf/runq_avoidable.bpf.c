@@ -23,7 +23,10 @@ static __always_inline struct rq___state *avoid_rq(struct task_struct *task)
 	return (void *)BPF_CORE_READ(task, se.cfs_rq, rq);
 }
 
-/* Returns true if the core of @task is online. An offline core also runs its idle task. */
+/*
+ * Returns true if the core of @task is online. The idle task runs on an offline core, as on an idle
+ * core.
+ */
 static __always_inline bool avoid_online(struct task_struct *task)
 {
 	struct rq___state *rq = avoid_rq(task);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sets of cores that tasks may use, and for each set the time in which at least one core is idle. */
+/*
+ * Sets of cores that tasks may use, and for each set the time in which a core of the set is idle.
+ */
 #ifndef SUBTICK_BPF_RUNQ_AVOIDABLE_H
 #define SUBTICK_BPF_RUNQ_AVOIDABLE_H
 
@@ -158,8 +160,8 @@ struct allowed {
 };
 
 /*
- * Reads the CPU mask of a task into @ret_mask. Returns the mask if the mask has one word, or else a
- * hash of the mask. The result is never 0.
+ * Reads the CPU mask of a task into @ret_mask. Returns the mask if CPU masks have one word, or else
+ * a hash of the mask, but never 0.
  */
 static __always_inline u64 mask_read(struct task_struct *task, struct allowed *ret_mask)
 {
@@ -271,13 +273,13 @@ static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struc
 
 	entry->all += shift;
 	entry->own += shift;
-	/* a program cannot read the group's total throttled time on the destination core @to */
+	/* a BPF program cannot read the group's total throttled time on the destination core @to */
 	entry->throttled = base == avoid_throttled(task) ? THROTTLED_ELSEWHERE : THROTTLED_UNKNOWN;
 }
 
 /*
- * Returns the growth from @from to @to of an accumulator during a wait. The growth is limited to
- * the length of the wait, because concurrent updates may add some ns.
+ * Returns the time that an accumulator gained during a wait, from its value @from to its value @to.
+ * The result is limited to the length of the wait, because concurrent updates may add some ns.
  */
 static __always_inline u64 avoid_grown(u64 from, u64 to, u64 wait_ns)
 {
@@ -292,15 +294,15 @@ static __always_inline u64 avoid_less(u64 ns, u64 by)
 }
 
 /*
- * Returns 1 + the number of the core of the set that went idle last. Returns 0 if this core was not
- * idle during the wait.
+ * Returns 1 + the number of the core of @set that went idle last, or 0 if that core was not idle
+ * during the wait.
  */
 static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *entry, u32 set, u32 cpu)
 {
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
 	struct runq_avoidable_cpu *core = avoid_core(last);
 
-	/* the wait is not avoidable if the only idle core was the core on which the task waited */
+	/* if the only idle core was the core on which the task waited, the wait is not avoidable */
 	if (last == cpu && cpu == entry->cpu)
 		return 0;
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;

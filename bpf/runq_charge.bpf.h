@@ -9,9 +9,9 @@
 #include "runq_walk.bpf.h"
 
 struct dispatch {
-	/* wait_ns is larger than now - from if the wait began on another core */
+	/* if the wait began on another core, wait_ns is larger than the difference now - from */
 	u64 from, now, wait_ns;
-	/* clock of the run queue at the switch, and the lag of this clock */
+	/* time of the switch by the run queue's clock, and the lag of this clock */
 	u64 clock, late_ns;
 	u64 mono;		/* CLOCK_MONOTONIC at the switch */
 	struct task_struct *prev, *next;
@@ -21,9 +21,9 @@ struct dispatch {
 };
 
 /*
- * Visits up to RUNQ_NR_STEP of the time segments that a wait overlaps, after the newest @first
- * segments. Returns 0 if no further segment is to be visited. wait_walk() is a global function,
- * because the verifier checks a global function only once.
+ * Visits up to RUNQ_NR_STEP time segments of a wait, older than the newest @first segments. Returns
+ * 1 if the caller must visit further segments, else 0. wait_walk() is a global function, because
+ * the verifier checks a global function only once.
  */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
@@ -65,8 +65,8 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 }
 
 /*
- * Records that the throttling of a group on this core has ended. Looks up the group's slot again,
- * because passing the slot would cost the caller a register.
+ * Records that the throttling of a group on this core has ended. throttle_ends() looks up the
+ * group's slot again, because passing the slot would cost the caller a register.
  */
 static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 {
@@ -79,8 +79,8 @@ static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 		return 0;
 	cell = slot_cell(books, cpu);
 	/*
-	 * If the group was throttled on this core before its first recorded dispatch, the time of
-	 * the throttling is unknown.
+	 * If the group was throttled on this core before its first recorded dispatch, the length of
+	 * that throttling is unknown.
 	 */
 	if (cell->throttled_total || total > 1) {
 		slot_cold(books, cpu)->throttled_ns = cell->throttled_total
@@ -109,8 +109,8 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 			break;
 		ns = throttle->last[at % RUNQ_NR_LAST].total - was;
 		/*
-		 * The previous total may be unknown, or belong to the cgroup from which the task
-		 * was moved.
+		 * The total throttled time before this throttling may be unknown, or belong to the
+		 * cgroup from which the task was moved.
 		 */
 		if (!was || (s64)ns < 0)
 			return RUNQ_THROTTLED_UNKNOWN;
@@ -120,7 +120,7 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 }
 
 /*
- * Records the end of throttling if each group is one task; see throttle_ends(). All tasks of a
+ * Records the end of throttling, like throttle_ends(), if each group is one task. All tasks of a
  * cgroup share the record of its last throttlings on this core. If another task of the cgroup was
  * dispatched before @task, the record already contains the end of the throttling.
  */
@@ -164,10 +164,10 @@ static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref,
 
 /*
  * Returns true if throttling overlaps the wait. The kernel increases the total throttled time when
- * throttling ends. If the total throttled time changed since the group's last dispatch, throttling
- * ended during the wait. If the group is one task, the throttling may instead have ended while the
- * task slept. If groups are cores or task names, a group has tasks of several cgroups with
- * unrelated totals, so the function returns false.
+ * throttling ends. If the total throttled time changed since the group's last dispatch on this
+ * core, throttling ended during the wait. If the group is one task, the throttling may instead have
+ * ended while the task slept. If groups are cores or task names, a group has tasks of several
+ * cgroups with unrelated totals, so the function returns false.
  */
 static __always_inline bool wait_throttled(struct mode mode, const struct runq_cpu *pc, void *slot,
 					   struct runq_cell *cell, const struct dispatch *d,
@@ -245,8 +245,8 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 	u32 kind = layout.kind;
 
 	/*
-	 * The flag RUNQ_STEPS is tested by a comparison, because the verifier removes a comparison
-	 * with a known result, but not a bitwise AND.
+	 * A comparison tests the flag RUNQ_STEPS, because the verifier removes a comparison with a
+	 * known result, but not a test by bitwise AND.
 	 */
 	if (kind >= RUNQ_STEPS)
 		steps_count(slot_steps(slot, cpu), wait_ns);
@@ -255,8 +255,8 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 }
 
 /*
- * Returns true if the wait is within the last time segment, in which one task ran. one_segment()
- * returns true for most waits.
+ * Returns true if the whole wait is within the last time segment, so that only one task ran during
+ * the wait. one_segment() returns true for most waits.
  */
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)
@@ -283,8 +283,8 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 }
 
 /*
- * Splits a wait into the time segments that it overlaps. If @booked is false, the result is used
- * only for the event that reports a long wait.
+ * Splits a wait into the time segments that overlap the wait. If @booked is false, only the event
+ * that reports a long wait uses the result.
  */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot_ref,
 				  bool throttled, bool booked)

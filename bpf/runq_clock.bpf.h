@@ -3,8 +3,8 @@
  * Computes how much a run queue's clock lags behind CLOCK_MONOTONIC. The kernel updates the run
  * queue's clock at the start of a switch, unless a wake-up requested the switch. If the kernel
  * skips the update, run_delay lacks the time since the wake-up. The offset of CLOCK_MONOTONIC from
- * the run queue's clock is smallest just after an update. The lag of the run queue's clock is the
- * current offset minus the smallest offset.
+ * the run queue's clock is smallest just after an update. The lag of the run queue's clock is its
+ * current offset minus its smallest offset.
  */
 #ifndef SUBTICK_BPF_RUNQ_CLOCK_H
 #define SUBTICK_BPF_RUNQ_CLOCK_H
@@ -15,7 +15,7 @@
 #endif
 #include "abi/runq.h"
 
-/* maximum lag; a larger lag means that a clock was set */
+/* maximum lag of a run queue's clock in ns; a larger lag means that a clock was set */
 #define CLOCK_JUMP_NS	  (4ULL << 30)
 /* age at which a measured offset is discarded, because the two clocks drift apart */
 #define CLOCK_FORGOT_NS	  (1ULL << 35)
@@ -75,8 +75,8 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
 	/*
-	 * The arithmetic is unsigned, because signed overflow is undefined. A lag above
-	 * CLOCK_JUMP_NS is discarded below.
+	 * The arithmetic is unsigned, because signed overflow is undefined. clock_late() then
+	 * discards a lag above CLOCK_JUMP_NS.
 	 */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 

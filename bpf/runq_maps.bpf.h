@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Settings, variants and maps of the programs in runq.bpf.c. */
+/* Settings, program variants (struct mode) and maps of runq.bpf.c. */
 #ifndef SUBTICK_BPF_RUNQ_MAPS_H
 #define SUBTICK_BPF_RUNQ_MAPS_H
 
@@ -8,7 +8,7 @@
 /* User space sets these constants before the programs are loaded. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	 /* enum runq_per: how tasks are grouped */
-const volatile bool want_sample; /* count only a sample of the waits */
+const volatile bool want_sample; /* true if runq counts only a sample of the waits */
 /* minimum length of waits that are reported by events; 0 disables events; requires want_causes */
 const volatile __u64 threshold_ns;
 /* waits start at wake-up events (--source wakeup), not at the times in sched_info */
@@ -16,7 +16,7 @@ const volatile bool by_wakeup;
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* split waits by cause */
 const volatile bool want_blame;	 /* count waits by victim and culprit; requires want_causes */
-/* true if a filter excludes groups; never true together with want_sample */
+/* true if a filter excludes groups; want_filter and want_sample are never both true */
 const volatile bool want_filter;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /*
@@ -34,8 +34,10 @@ const volatile __u8 le_before[HIST_NR];
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
-	bool modern; /* the kernel has all fields that the fast path reads */
-	/* true in the program runq_some; programs with causes test RUNQ_FILLED_SOME instead */
+	bool modern; /* the kernel has all struct fields that the fast path reads */
+	/*
+	 * true in the program runq_some; programs that measure causes test RUNQ_FILLED_SOME instead
+	 */
 	bool some;
 };
 
@@ -48,20 +50,20 @@ struct mode {
 	}
 
 /*
- * Sums of run_delay. delay_live_ns: of all tasks that the last iteration visited. delay_exited_ns:
- * of all tasks that exited.
+ * Sums of run_delay. delay_live_ns is the sum over all tasks that the last iteration visited.
+ * delay_exited_ns is the sum over all tasks that exited.
  */
 __u64 delay_live_ns SEC(".data");
 __u64 delay_exited_ns SEC(".data");
 
 struct runq_sample sample SEC(".data");
-/* counter that is incremented whenever a group gets a slot or ends */
+/* number of times that a group got a slot or ended */
 __u64 slot_changes SEC(".data");
 
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
  * and the first chunk of slots. The declared array sizes are placeholders; user space sets the real
- * sizes. The unit test defines these arrays itself.
+ * sizes. The unit test defines the arrays NAME_area itself.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
@@ -89,8 +91,8 @@ static char first_area[8] SEC(".data.first");
 	})
 
 /*
- * Address @base + @offset, computed in the register of @offset. Without the asm addition, clang
- * copies @base to another register first.
+ * Address @base + @offset, computed in the register of @offset. Without the asm statement, clang
+ * would copy @base to another register before the addition.
  */
 #define OFFSET(base, offset)                                               \
 	({                                                               \
@@ -108,8 +110,8 @@ QUEUE(free_slots, QUEUE, RUNQ_NR_SLOTS, u32);
 MAP(slot_of, HASH, 0, RUNQ_NR_SLOTS, u64, u32);
 
 /*
- * Source wakeup: start of the wait of each task; indexed by pid modulo the array size. User space
- * sets the size.
+ * Source wakeup: start of the wait of each task; the index is pid modulo array size. User space
+ * sets the array size.
  */
 MAP(stamps, ARRAY, 0, 1, u32, u64);
 
@@ -135,7 +137,7 @@ MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)
 _Static_assert((1 << 22) / RUNQ_NR_EXITS + 1 < 1 << (64 - EXIT_SHIFT), "each pid has its own tag");
 
-/* Last throttlings by cgroup and core; see struct runq_throttle. User space sets the size. */
+/* Last throttlings by cgroup and core (struct runq_throttle). User space sets the map size. */
 MAP(throttles, HASH, 0, 1, struct runq_throttle_key, struct runq_throttle);
 
 MAP(row_of, HASH, 0, 1, struct runq_pair, u32);

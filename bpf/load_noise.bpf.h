@@ -58,9 +58,9 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 }
 
 /*
- * Finds the entry of @key in a table of @mask + 1 entries of @size bytes. Returns an unused entry
- * if the table has no entry with this key, or NULL if the table is full. If @id is the constant 0,
- * sum_probe() compares only the keys, not the ids.
+ * Finds the entry of @key among the @probes entries in which a table of @mask + 1 entries of @size
+ * bytes can store @key. Returns an unused entry if no entry has this key, or NULL if other keys use
+ * all @probes entries. If @id is the constant 0, sum_probe() compares only the keys, not the ids.
  */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
@@ -201,7 +201,7 @@ static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec
 	return victim_add(n, NOISE_SOFTIRQ, victim_key(n, s), ns);
 }
 
-/* Finds or adds the entry of a workqueue function. Returns NULL if works[] is full. */
+/* Finds or adds the entry of a workqueue function. Returns NULL if sum_probe() finds no entry. */
 static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 function)
 {
 	struct noise_work *w = (struct noise_work *)sum_probe(

@@ -34,7 +34,7 @@ __u8 cores[RUNQ_PRESSURE_CPUS];
 /* number of tasks that were not counted, because no group number was free for their cgroup */
 __u64 full;
 __u64 shared;  /* number of tasks whose entry another task overwrote */
-__u64 crowded; /* number of updates after which a task count was close to overflow */
+__u64 crowded; /* number of updates after which a task count exceeded half of its limit */
 
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 

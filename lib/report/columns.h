@@ -10,13 +10,16 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the struct member. Most types have a value that stands for null. */
+/*
+ * Type of the struct member that a column shows. Most types have a value that becomes null in the
+ * report.
+ */
 enum column_kind {
-	COLUMN_TABLE,	 /* nested table that columns_nested() creates */
-	COLUMN_NUMBERED, /* one column per percentile of columns_percentiles() */
+	COLUMN_TABLE,	 /* cells are nested tables, which columns_nested() creates */
+	COLUMN_NUMBERED, /* one column for each percentile that columns_percentiles() adds */
 	COLUMN_U32,	 /* UINT32_MAX is null */
 	COLUMN_U64,	 /* UINT64_MAX is null */
-	COLUMN_F64,	 /* NaN and infinities are null */
+	COLUMN_F64,	 /* double; NaN and infinities are null */
 	COLUMN_BOOL,
 	COLUMN_BOOL3, /* int8_t; a negative value is null */
 	COLUMN_STR,   /* pointer to a string; NULL is null */
@@ -37,8 +40,8 @@ enum column_flag {
 	COLUMN_OPTIONAL = 1 << 3, /* if the value is null, columns_set() omits the key */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
 	/*
-	 * The JSON Schema does not require the key of the column, because reports of older versions
-	 * of subtick do not contain the key.
+	 * The JSON Schema does not require the key of a column with this flag, because reports of
+	 * older versions of subtick lack the key.
 	 */
 	COLUMN_LATER = 1 << 4,
 };
@@ -50,7 +53,8 @@ struct column_spec {
 	unsigned int flags;
 	/*
 	 * Conditions of the column as bits; 0 for a column that the table always has. The table has
-	 * the column if `when` and @have of columns_table() have at least one bit in common.
+	 * the column if `when` has at least one bit in common with the argument @have of
+	 * columns_table().
 	 */
 	unsigned int when;
 	/*
@@ -76,7 +80,7 @@ struct table_spec {
 	 */
 	bool optional;
 	bool text_hidden; /* true if text output shows the table only with --all */
-	const char *rank; /* key of the column whose value ranks the rows, or NULL */
+	const char *rank; /* key of the column by which columns_top() ranks the rows, or NULL */
 };
 
 /* Initializer of a table specification with the array of columns @specs. */
@@ -121,8 +125,8 @@ struct table_spec {
 	}
 
 /*
- * Adds a table to the report, with the columns whose conditions are in @have. Returns NULL on
- * failure.
+ * Adds the table @spec to the report, with the columns whose conditions (column_spec.when) are in
+ * @have. Returns NULL on failure.
  */
 struct table *columns_table(struct report *report, const struct table_spec *spec,
 			    unsigned int have);
@@ -144,15 +148,17 @@ void columns_rows(struct report *report, const struct table_spec *spec, const vo
 /* Stores a number in a cell. A whole number of 0 or more becomes an integer. */
 void columns_f64(struct value *value, double f64);
 /*
- * Makes a nested table with @rows rows of nulls in a cell. The nested tables of all rows share
- * their columns. The caller may append rows only if @rows is 0.
+ * Makes a nested table with @rows rows of nulls in the cell (@row, @col) of @parent. The nested
+ * tables of all rows of @parent share their columns. The caller may append rows to the nested table
+ * only if @rows is 0.
  */
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
 /*
  * Keeps the @most rows with the largest rank in each ranked table, without reordering. Adds a note
  * with the number of removed rows to the report. A table with nested tables must be sorted by rank,
- * because the nested table of the first row owns the columns of all other nested tables.
+ * so that its first row is kept: the nested table of the first row owns the columns of all nested
+ * tables.
  */
 void columns_top(struct report *report, size_t most);
 

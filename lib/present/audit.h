@@ -17,8 +17,8 @@ int audit_delays_report(const struct audit_opts *opts, const struct audit_findin
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
 /*
- * Builds a report with only the last row of the results, for formats that print each row when it is
- * complete.
+ * Builds a report with only the last row of @delays, for output formats that print each row as soon
+ * as the row is complete.
  */
 int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			    const struct audit_delays *delays, struct report **ret_report,
@@ -80,7 +80,8 @@ struct report *audit_report(const char *experiment, const struct audit_opts *opt
 			    const struct audit_findings *findings, uint64_t window_ns,
 			    const char *source);
 /*
- * Stores @report in @ret_report. If the report is incomplete, frees @report and sets @err instead.
+ * Stores @report in @ret_report. If @report is incomplete because memory ran out, frees @report and
+ * sets @err instead.
  */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 

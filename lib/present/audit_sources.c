@@ -130,8 +130,8 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 }
 
 /*
- * Adds a note with the reported time and the true time of the /proc/stat column that the load
- * tests.
+ * Adds a note about /proc/stat column @mode under the test load of @run: the share of the time that
+ * the column shows, and the true share.
  */
 static void note_column(const struct audit_load_run *run, enum audit_mode mode,
 			struct report *report)

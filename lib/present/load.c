@@ -65,8 +65,8 @@ const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
 /*
- * Index of the load part that the column of @spec shows, or a value of LOAD_NR_PARTS or more if the
- * column shows no load part.
+ * Index of the load part that column @spec shows. If the column shows no load part, the result is
+ * at least LOAD_NR_PARTS.
  */
 static unsigned int part_of(const struct column_spec *spec)
 {
@@ -143,8 +143,8 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 }
 
 /*
- * Adds one row for the sum of @cpus. The row has each topology id that is equal on all CPUs of
- * @cpus.
+ * Adds one row for the sum of @cpus. The row contains a topology id, such as the package, only if
+ * the id is equal on all CPUs of @cpus.
  */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)

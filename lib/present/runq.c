@@ -19,7 +19,7 @@ struct group_row {
 	struct runq_group_window g;
 };
 
-/* Conditions for columns of the table of groups. */
+/* Conditions under which the table of groups has a column (column_spec.when). */
 enum {
 	PER_CPU = 1 << 0,
 	PER_COMM = 1 << 1,
@@ -31,7 +31,9 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	/* condition for the top-level keys of a report, not for columns of the table of groups */
+	/*
+	 * condition for top-level keys of the runq report; no column of the table of groups has it
+	 */
 	WITH_WAITS_SEEN = 1 << 9,
 	PER_VM = 1 << 11,
 };

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "present/runq.h"
 
-#define OTHERS_NAMED 4 /* maximum number of other cgroups in the verdict */
+#define OTHERS_NAMED 4 /* maximum number of other cgroups that a verdict names */
 
 static const char *const arm_names[] = {[TRY_ORIGINAL] = "original", [TRY_CHANGED] = "changed"};
 static const char *const figure_names[] = {

@@ -18,7 +18,7 @@
  * wake latencies add up to at most 0.1 ms per second.
  */
 #define LEAST 0.01
-/* Minimum number of wake-ups for a median. */
+/* Minimum number of wake-ups for a reliable median of the wake latency. */
 #define LEAST_COUNT 20
 
 static const struct finding_rule waits = {"wake_exit", "idle", LEAST,
@@ -58,8 +58,8 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 }
 
 /*
- * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter, or if
- * an earlier row of the same state passes the filter.
+ * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter @is,
+ * or if an earlier row of the same idle state passes the filter and already has the sum.
  */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)

@@ -16,7 +16,7 @@
  * outermost first.
  */
 struct json_path {
-	struct pod_text key[JSON_WALK_DEPTH]; /* key of the member; key.at is NULL in an array */
+	struct pod_text key[JSON_WALK_DEPTH]; /* key of the value; key.at is NULL in an array */
 	size_t index[JSON_WALK_DEPTH];	      /* position of the value in its array or object */
 	size_t depth;
 };

@@ -52,7 +52,7 @@ struct container {
 	unsigned int place;
 	char id[RUNTIME_ID_LEN + 1];
 	uint64_t since_ns; /* pending containers: time when the container's directory appeared */
-	int wd;		   /* for followed containers: inotify watch of the directory */
+	int wd;		   /* followed containers: inotify watch of the container's directory */
 };
 
 struct runtime_files {

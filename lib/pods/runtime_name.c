@@ -96,7 +96,7 @@ static bool cri_name_of(const struct names *names, struct pod_name *ret_name)
 	return true;
 }
 
-/* JSON keys of the fields, by format. */
+/* JSON keys of the fields of a container, one array per file format. */
 static const struct key {
 	const char *path[2];
 	enum field field;
@@ -130,7 +130,7 @@ static void visit(void *arg, const struct json_path *place, struct pod_text valu
 /* Parser state for a file that lists containers. */
 struct list {
 	struct names names;
-	size_t index; /* index of the container in the list */
+	size_t index; /* index of the current container in the JSON list */
 	runtime_name_fn found;
 	void *arg;
 };

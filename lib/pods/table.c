@@ -18,9 +18,9 @@
 #define MAX_REMOVED 4096
 
 struct pod_table_entry {
-	struct pod_text key; /* must be the first member: lookups compare a key with an entry */
+	struct pod_text key; /* first member, because tsearch(3) compares a key with an entry */
 	struct pod_table_names names;
-	char *text;	/* key and names, each followed by NUL */
+	char *text;	/* memory of key and names, each followed by NUL */
 	bool removed;   /* true if the file that contained the names was removed */
 	bool ambiguous; /* true if two files had different names for this key */
 	bool cut;
@@ -54,7 +54,7 @@ static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 	}
 	entry->key = (struct pod_text){at[0], key.len};
 	entry->names = (struct pod_table_names){at[1], at[2], at[3], at[4], at[5]};
-	free(old); /* free after the copy, because @key may point into the old memory */
+	free(old); /* after the copy: @key may point into the freed memory */
 	return true;
 }
 

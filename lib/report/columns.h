@@ -21,8 +21,8 @@ enum column_kind {
 	COLUMN_U64,	 /* UINT64_MAX is null */
 	COLUMN_F64,	 /* double; NaN and infinities are null */
 	COLUMN_BOOL,
-	COLUMN_BOOL3, /* int8_t; a negative value is null */
-	COLUMN_STR,   /* pointer to a string; NULL is null */
+	COLUMN_BOOL3, /* int8_t as bool; a negative value is null */
+	COLUMN_STR,   /* pointer to a string; NULL becomes null */
 	COLUMN_CHARS, /* array of characters inside the struct */
 };
 
@@ -37,7 +37,7 @@ enum column_flag {
 	/* A double that is a whole number of 0 or more is written as an integer. */
 	COLUMN_INTEGER = 1 << 1,
 	COLUMN_ROUND = 1 << 2,	  /* the double is rounded, then written as an integer */
-	COLUMN_OPTIONAL = 1 << 3, /* if the value is null, columns_set() omits the key */
+	COLUMN_OPTIONAL = 1 << 3, /* columns_set() omits the key of a null value */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
 	/*
 	 * The JSON Schema does not require the key of a column with this flag, because reports of
@@ -72,14 +72,14 @@ struct column_spec {
 struct table_spec {
 	const char
 		*key; /* JSON key; "" for top-level keys, "quality" for quality keys */
-	const char *title; /* heading in text, or NULL */
+	const char *title; /* heading of the table in text output, or NULL */
 	const struct column_spec *cols;
 	size_t nr;
 	/*
 	 * top-level and quality keys: true if some reports of the command do not contain these keys
 	 */
 	bool optional;
-	bool text_hidden; /* true if text output shows the table only with --all */
+	bool text_hidden; /* text output shows the table only on request, such as with --all */
 	const char *rank; /* key of the column by which columns_top() ranks the rows, or NULL */
 };
 
@@ -133,7 +133,7 @@ struct table *columns_table(struct report *report, const struct table_spec *spec
 /* Adds a table with percentile columns: 99.9 becomes the key "p999_ns" with the title "p99.9". */
 struct table *columns_percentiles(struct report *report, const struct table_spec *spec,
 				  unsigned int have, const double *percent, unsigned int nr);
-/* Digits of a percentile in a key, such as "999" for 99.9. */
+/* Formats the digits of percentile @percent for a JSON key, such as "999" for 99.9. */
 void columns_digits(double percent, char digits[24]);
 /* Fills the cells of a row from the members of the struct @from. */
 void columns_fill(struct table *table, size_t row, const void *from);

@@ -24,14 +24,14 @@ struct finding_rule {
 	const char *name;   /* name of the cause in JSON, which must never change */
 	const char *cause;  /* kind of the culprit in JSON, such as "quota", "task" or "softirq" */
 	double least_ratio; /* minimum lost time of a finding ÷ window length */
-	const char *next;   /* advice that is used if the finding has neither command nor setting */
+	const char *next;   /* advice for findings with neither command nor setting */
 };
 
 struct finding {
 	const struct finding_rule *rule;
 	uint64_t lost_ns;
 	uint32_t cpu;  /* CPU number, or UINT32_MAX if the finding is not about one CPU */
-	double share;  /* share of the victim's wait time or of the CPU's time, or NAN if unknown */
+	double share;  /* share of the victim's wait or run time, or of CPU time; NAN if unknown */
 	/*
 	 * 99th percentile of the waits, delays or interruptions of the finding, or NAN if unknown
 	 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The result of one measured window, independent of the output format. */
+/* Report: the result of one measured window, independent of the output format. */
 #ifndef SUBTICK_REPORT_H
 #define SUBTICK_REPORT_H
 
@@ -11,7 +11,7 @@
 #include "report/metrics.h"
 
 enum value_kind {
-	VALUE_NULL, /* the value is unavailable; null in JSON */
+	VALUE_NULL, /* unavailable value, which is null in JSON */
 	VALUE_U64,
 	VALUE_F64,
 	VALUE_BOOL,
@@ -47,7 +47,7 @@ struct column {
  */
 struct table {
 	char *key;   /* JSON key of the table */
-	char *title; /* heading in text, or NULL for no heading */
+	char *title; /* heading of the table in text output, or NULL */
 	struct column *cols;
 	size_t nr_cols;
 	struct value *cells; /* array of nr_rows × nr_cols cells */
@@ -121,7 +121,7 @@ struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 
 struct table *report_table(struct report *report, const char *key, const char *title);
-/* Creates a nested table in a cell. The nested table is freed together with the cell. */
+/* Creates a nested table in a cell. Freeing the cell also frees the nested table. */
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key);
 /*
  * Creates a nested table with the key and columns of @like, and with @rows rows of nulls. @like
@@ -137,10 +137,12 @@ size_t table_row(struct table *table);
 struct value *table_cell(const struct table *table, size_t row, size_t col);
 /* Index of the column of @table with the key @key, or -1 if @table lacks the column. */
 int table_find(const struct table *table, const char *key);
-/* Index of the first column of the metric, or -1. */
+/* Index of the first column of @table with metric @id, or -1 if @table lacks the metric. */
 int table_metric(const struct table *table, enum metric_id id);
 
-/* Finds a table by key. Returns NULL if @report is NULL or lacks the table. */
+/*
+ * Finds the table of @report with the key @key. Returns NULL if @report is NULL or lacks the table.
+ */
 const struct table *report_find(const struct report *report, const char *key);
 /* Value of a cell by row and key. Returns a null value, never NULL, if the cell does not exist. */
 const struct value *table_get(const struct table *table, size_t row, const char *key);

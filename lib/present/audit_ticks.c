@@ -68,7 +68,7 @@ void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size
 	bins_free(&bins);
 }
 
-/* Row for one set of /proc/stat columns under one load. */
+/* Row for one set of /proc/stat columns under one test load. */
 struct set_row {
 	const char *set;
 	uint64_t increments, blurred;

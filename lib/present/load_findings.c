@@ -44,7 +44,7 @@ struct alike {
 	const struct finding_rule *rule;
 	const char *work; /* kind of work that takes most of the busy time of @cpus, or NULL */
 	struct cpuset cpus;
-	double busy, shown, lost; /* sums over @cpus */
+	double busy, shown, lost; /* sums of ratios over @cpus: busy, busy in /proc/stat, lost */
 };
 
 /*

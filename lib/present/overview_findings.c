@@ -22,8 +22,8 @@
  */
 #define FORKED_HZ 5.0
 /*
- * Minimum p99 of waits for a finding. Waits whose p99 is shorter are only the cost of a context
- * switch.
+ * Minimum p99 of waits for a finding. If the p99 of the waits is shorter than LEAST_P99_NS, the
+ * waits are only the cost of context switches.
  */
 #define LEAST_P99_NS 100000.0
 /*
@@ -68,7 +68,7 @@ static void split_waits(struct victim *v)
 		if (is_cpu_bound(s->ns, s->sleeps))
 			continue;
 		wakeups += (double)s->sleeps;
-		/* Kernel threads and processes that exit serve no requests. */
+		/* Kernel threads and exited processes (PID 0) serve no requests. */
 		sleepers += s->pid && !s->kthread ? (double)s->ns : 0.0;
 	}
 	if (!(all > 0.0))
@@ -105,7 +105,7 @@ static void name_process(struct victim *v)
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
-		/* Skip tasks that do not serve requests. */
+		/* Skip tasks of the root cgroup that do not serve requests. */
 		if (!s->pid || s->kthread || !suspect_in(s, group) || starts_processes(tasks, s))
 			continue;
 		for_each_suspect(t, tasks)

@@ -17,7 +17,7 @@
 /* Competitor of the victim's cgroup: a single culprit, or all culprits below a common ancestor. */
 struct competitor {
 	const struct runq_party *party; /* culprit for which the victim waited longest */
-	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
+	size_t len; /* length of the competitor's path, or 0 for an ancestor of the victim */
 	size_t nr;  /* number of culprits that form the competitor */
 	bool jobs;  /* true if each culprit is the cgroup of one short-lived process */
 	/* Time that the victim waited for tasks of the culprits, except real-time tasks. */
@@ -452,8 +452,8 @@ static bool can_yield(const struct victim *v, const struct competitor *r)
 
 /*
  * True if a lower priority of competitor @first alone would not help, because competitor @r would
- * still delay the victim. A cgroup that sleeps does not use the CPU time that a CPU-bound cgroup
- * leaves.
+ * still delay the victim. A cgroup that sleeps does not use CPU time that a CPU-bound cgroup no
+ * longer uses.
  */
 static bool replaces(const struct victim *v, const struct competitor *r,
 		     const struct competitor *first)
@@ -512,9 +512,9 @@ static size_t add_others(const struct victim *v, struct competitor competitors[C
 }
 
 /*
- * Adds one finding about the competitor that causes most wait time, and about each competitor that
- * would replace this competitor as a culprit (replaces()). Adds a separate finding about each
- * remaining competitor.
+ * Adds one finding about the competitor that causes the most wait time, together with each
+ * competitor that would still delay the victim if only the first competitor had a lower priority
+ * (replaces()). Adds a separate finding about each remaining competitor.
  */
 void add_neighbours_finding(const struct victim *v, struct report *report)
 {

@@ -26,7 +26,7 @@ static bool is_due(const struct noise_window *w, const struct noise_source *s)
 
 /*
  * Sums the noise source of @row over all cores. Returns false if the source takes less than
- * RULE_NOISE of the time of its core, or if an earlier row already has the sum.
+ * RULE_NOISE of the time of its core, or if an earlier row of the same source already has the sum.
  */
 static bool gather(const struct noise_window *w, size_t row, struct spread *ret_spread)
 {
@@ -65,7 +65,7 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 
 /* Tasks with the same name that went to sleep on one CPU. */
 struct sleepers {
-	const struct suspect *first; /* first of the tasks; NULL without tasks */
+	const struct suspect *first; /* first task of this name; NULL if no task went to sleep */
 	uint64_t nr, sleeps;
 };
 
@@ -257,8 +257,8 @@ static double sleepers_share(const struct suspects *tasks)
 
 /*
  * Stolen time delays tasks in three ways: the hypervisor starts a halted core late, a task that is
- * not CPU-bound runs longer, and tasks that wait for a core wait longer. CPU-bound tasks have no
- * delay, because they would only get a larger share of the core.
+ * not CPU-bound runs longer, and tasks that wait for a core wait longer. Stolen time is no delay
+ * for CPU-bound tasks: without stolen time, CPU-bound tasks would only use more CPU time.
  */
 struct overview_steal overview_steal(const struct overview_window *o)
 {

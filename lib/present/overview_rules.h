@@ -299,15 +299,15 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
  * Adds findings about interrupts, softirqs and IPIs. If @report is NULL, adds no findings. A task
  * that waits for a running task also waits for the interrupts that delay the running task. Returns
  * the share of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is
- * NULL, the function reads only @o->noise.
+ * NULL, add_noise_finding() reads only the window @o->noise.
  */
 double add_noise_finding(const struct overview_window *o, struct report *report);
 /* Time that the hypervisor stole from cores with a finding about stolen time. */
 struct overview_steal {
 	uint64_t ns;
 	/*
-	 * Lost time ÷ stolen time. Above 1 if tasks also waited longer because of stolen time. 1
-	 * without stolen time.
+	 * Lost time ÷ stolen time. The ratio is above 1 if stolen time also made tasks wait longer,
+	 * and 1 without stolen time.
 	 */
 	double lost;
 	double taken; /* share of the wait time after wake-ups that stolen time caused */

@@ -36,7 +36,7 @@ static const struct finding_rule idle_state = {
 	"idle_state", "idle", LEAST,
 	"set the latency limit that the notes name, or measure the idle states with subtick wake"};
 #define SAME_GROUP "tasks of %s wait for each other: %s%s"
-/* Rule that is used if the causes of waits were not measured. */
+/* Rule for findings about waits whose causes were not measured. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
 /*

@@ -21,8 +21,8 @@ const char *trace_waker_irq(const struct trace_window *w, const struct trace_wai
 /* Name of the interrupt or softirq of a slice, or NULL for a slice of another kind. */
 const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
 /*
- * Formats a sentence about the event that ended the recording. The caller frees the sentence.
- * Returns NULL if no event ended the recording.
+ * Formats a sentence about the event that ended the recording. The caller frees the returned
+ * sentence. Returns NULL if no event ended the recording.
  */
 char *trace_ended(const struct trace_window *w);
 

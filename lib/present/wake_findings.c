@@ -34,7 +34,7 @@ typedef bool (*state_filter)(const struct wake_window *w, const struct wake_stat
 /* Sum of one idle state over all cores whose row passes the filter. */
 struct alike {
 	char cpus[64];
-	bool several; /* true if the sum includes more than one core */
+	bool several; /* true if the sum is over more than one core */
 	double worst_ns;
 	uint64_t lost_ns;
 };
@@ -199,7 +199,7 @@ static void note_machine(const struct wake_window *w, struct report *report)
 			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 }
 
-/* True if an earlier row has the same state and verdict, because one note covers all cores. */
+/* True if an earlier row has the same idle state and @verdict: one note covers all cores. */
 static bool is_noted(const struct wake_window *w, size_t row, enum wake_verdict verdict)
 {
 	for (size_t i = 0; i < row; i++)

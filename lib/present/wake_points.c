@@ -42,7 +42,10 @@ static const struct column_spec point_columns[] = {
 };
 static const struct table_spec points_table = TABLE("points", NULL, point_columns);
 
-/* Name of the idle state of a point. Every idle state with a valid point has a row in w->states. */
+/*
+ * Name of the idle state of a measured wake-up (point). Every idle state with a valid measured
+ * wake-up (point) has a row in w->states.
+ */
 static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int index)
 {
@@ -156,7 +159,7 @@ static const struct column_spec le_columns[] = {
 };
 static const struct table_spec distribution_table = TABLE("distribution", NULL, le_columns);
 
-/* Filter that selects the points of one curve. */
+/* Filter that selects the measured wake-ups (points) of one curve. */
 struct curve {
 	const struct wake_cpu *cpu; /* core of the points, or NULL for all cores */
 	const char *state;	    /* idle state of the points, or NULL for all idle states */

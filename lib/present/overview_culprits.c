@@ -87,8 +87,8 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	WAITS;
 	/*
-	 * Reduce the lost time of a CPU-bound victim, because real-time tasks that serve requests
-	 * should run before a CPU-bound victim.
+	 * Reduce the lost time of a CPU-bound victim, so that the finding ranks after findings
+	 * about victims that serve requests.
 	 */
 	if (!v->starved && is_cpu_bound(v->sums.ns, v->sums.sleeps))
 		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)f.lost_ns);

@@ -103,8 +103,8 @@ static const struct noise_sender *top_sender(const struct noise_sent *sent, uint
 
 /*
  * Names the CPU that sends the most IPIs to the worst CPU of @all, the function that the IPIs call,
- * and the task that causes the IPIs. Returns false if the interrupts of @all are not IPIs, or if
- * the sender of the IPIs is unknown.
+ * and the task that causes the IPIs. Returns false if the interrupts of @all are not IPIs, or if no
+ * CPU sends at least half of the IPIs.
  */
 static bool blame_sender(const struct overview_window *o, const struct spread *all,
 			 struct finding *f, char *text, size_t size)

@@ -306,8 +306,8 @@ double add_noise_finding(const struct overview_window *o, struct report *report)
 struct overview_steal {
 	uint64_t ns;
 	/*
-	 * Lost time ÷ stolen time. The ratio is above 1 if stolen time also made tasks wait longer,
-	 * and 1 without stolen time.
+	 * Lost time ÷ stolen time. Longer waits of tasks for a core can raise the ratio above 1.
+	 * The ratio is 1 without stolen time.
 	 */
 	double lost;
 	double taken; /* share of the wait time after wake-ups that stolen time caused */

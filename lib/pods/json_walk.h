@@ -16,8 +16,8 @@
  * outermost first.
  */
 struct json_path {
-	struct pod_text key[JSON_WALK_DEPTH]; /* key of the member; key.at is NULL in an array */
-	size_t index[JSON_WALK_DEPTH];	      /* index of the member in its array or object */
+	struct pod_text key[JSON_WALK_DEPTH]; /* key of the value; key.at is NULL in an array */
+	size_t index[JSON_WALK_DEPTH];	      /* position of the value in its array or object */
 	size_t depth;
 };
 
@@ -28,11 +28,11 @@ struct json_path {
 typedef void (*json_visit)(void *arg, const struct json_path *place, struct pod_text value);
 
 /*
- * Visits the strings of one JSON value. Returns -EINVAL for invalid JSON or UTF-8, after the
- * strings before the error were visited. @visit may be NULL.
+ * Visits the strings of one JSON value. For invalid JSON or UTF-8, calls @visit for the strings
+ * before the error and returns -EINVAL. @visit may be NULL.
  */
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
-/* True if the key at @depth is @name. Returns false for a key that contains escapes. */
+/* True if the key at nesting depth @depth of @place is @name. False for a key with escapes. */
 bool json_key_is(const struct json_path *place, size_t depth, const char *name);
 
 #endif

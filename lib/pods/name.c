@@ -33,7 +33,7 @@ void cgroup_unescape(const char *from, size_t len, char *to, size_t size)
 	to[at] = '\0';
 }
 
-/* Parses a uid of 36 characters with - or _, or of 32 hex digits for static pods. */
+/* Parses the uid of a pod: 36 characters with - or _, or 32 hex digits for a static pod. */
 static bool parse_uid(const char *text, struct cgroup_name *name)
 {
 	size_t len = strspn(text, HEX "-_");
@@ -69,7 +69,8 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 }
 
 /*
- * Prefixes of "cri-containerd-<id>". If @colons is true, "…slice:cri-containerd:<id>" also matches.
+ * Container runtimes by the prefix of a cgroup name such as "cri-containerd-<id>". If @colons is
+ * true, the prefix is also valid in "…slice:cri-containerd:<id>".
  */
 static const struct {
 	const char *prefix, *runtime;
@@ -242,7 +243,10 @@ bool pod_name_is_uid(struct pod_text text)
 	return text.len == 36;
 }
 
-/* Splits @file into exactly @nr parts at underscores, which Kubernetes names never contain. */
+/*
+ * Splits the file name @file into exactly @nr parts at underscores. Names in Kubernetes never
+ * contain underscores.
+ */
 static bool split(const char *file, size_t len, struct pod_text *part, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -50,25 +50,26 @@ struct pod_name {
 	struct pod_text container;
 	struct pod_text id;
 	struct pod_text image;
-	bool cut; /* true if kubelet truncated the id, because the file name was too long */
+	bool cut; /* true if kubelet cut the container id, because the file name was too long */
 };
 
 /*
- * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if @file is not
- * the name of such a directory. @ret_name points into @file.
+ * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if @file does not
+ * have the form <namespace>_<pod>_<uid>. The texts of @ret_name point into @file.
  */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */
 bool pod_name_of_link(const char *file, struct pod_name *ret_name);
 /*
  * Parses "k8s_<container>_<pod>_<namespace>_<uid>_<attempt>", a container name of CRI-O or
- * cri-dockerd. <container> is POD for the sandbox container.
+ * cri-dockerd. In the name of a sandbox container, <container> is POD.
  */
 bool pod_name_of_container(struct pod_text name, struct pod_name *ret_name);
 
 /*
- * The functions pod_name_is_*() check the rules of Kubernetes for names of namespaces and
- * containers, names of pods, uids and ids.
+ * Check texts by the rules of Kubernetes: pod_name_is_label() checks names of namespaces and
+ * containers, pod_name_is_pod() names of pods, pod_name_is_uid() uids of pods, and pod_name_is_id()
+ * ids of containers.
  */
 bool pod_name_is_label(struct pod_text text);
 bool pod_name_is_pod(struct pod_text text);

@@ -17,8 +17,8 @@
 #include "pods/table.h"
 
 /*
- * Maximum size of a runtime's file; larger files are ignored. For comparison, the file of a pod
- * with environment variables for thousands of services has 2 MB.
+ * Maximum size of a runtime's file; larger files are ignored. The file of a container with
+ * environment variables for thousands of Kubernetes services has 2 MB.
  */
 #define FILE_MAX (4 << 20)
 /* Maximum number of names in a table. A typical machine has a few hundred containers. */
@@ -30,7 +30,7 @@
 /* Interval of attempts to open or watch a directory. */
 #define RETRY_NS (5 * NSEC_PER_SEC)
 
-/* Directories of kubelet. Only the names and types of the directory entries are used. */
+/* Log directories of kubelet. subtick reads only the names and types of the directory entries. */
 enum { LOG_PODS, LOG_CONTAINERS, NR_LOGS };
 
 static const struct {
@@ -58,12 +58,13 @@ struct pods {
 	struct pod_table log[NR_LOGS]; /* tables of pods by uid and of containers by id */
 	struct runtime runtime[RUNTIME_NR_PLACES];
 	/*
-	 * files that this process opens; NULL if another process sends the files over the channel
+	 * files of container runtimes that this process opens; NULL if another process opens the
+	 * files and sends them over `channel`
 	 */
 	struct runtime_files *files;
 	int channel;		     /* socket to the helper process, or -1 if closed */
-	bool complete;		     /* true if all files that existed at the start were received */
-	bool received;		     /* true if a file was received over the channel */
+	bool complete;		     /* true if all initial runtime files were received */
+	bool received;		     /* true if a runtime file was received over `channel` */
 };
 
 static void table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
@@ -86,8 +87,8 @@ static void removed(struct runtime *runtime, struct pod_text id)
 	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
 
 	/*
-	 * The removal of the sandbox container means that the pod has ended. The sandbox container
-	 * has no name.
+	 * The sandbox container of a pod has no container name. If the sandbox container is
+	 * removed, the pod has ended.
 	 */
 	if (names && !*names->container)
 		pod_table_leave(&runtime->by_uid,
@@ -120,8 +121,8 @@ static void take(void *arg, unsigned int place, const char *id, int fd)
 }
 
 /*
- * Receives one message from the helper process that opens the files. Returns false if no message is
- * left.
+ * Receives one message from the helper process that opens the files. Returns false if the channel
+ * has no further message.
  */
 static bool receive(struct pods *pods)
 {
@@ -143,7 +144,10 @@ static bool receive(struct pods *pods)
 	return true;
 }
 
-/* Receives all files that exist at the start, so that the first window has names. */
+/*
+ * Receives the runtime files that existed at the start, so that the first window has names of pods
+ * and containers.
+ */
 static void receive_first(struct pods *pods)
 {
 	uint64_t end = clock_mono_ns() + START_NS, now;
@@ -291,8 +295,8 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 	pod = uid ? pod_table_find(&pods->log[LOG_PODS], uid) : NULL;
 	container = id ? pod_table_find_id(&pods->log[LOG_CONTAINERS], id, pod) : NULL;
 	/*
-	 * If the container's log link and the pod's log directory name different pods, ignore the
-	 * link.
+	 * Ignore a container's log link if the link and the pod's log directory name different
+	 * pods.
 	 */
 	if (container && pod && (strcmp(pod->namespace, container->namespace) ||
 				 strcmp(pod->pod, container->pod)))
@@ -307,8 +311,8 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 }
 
 /*
- * Finds the names of container @id in files of runtimes, or, if the container is unknown, the names
- * of pod @uid. Returns NULL if the container and the pod are unknown.
+ * Finds the names of container @id in the files of container runtimes. If the container is unknown,
+ * finds the names of pod @uid. Returns NULL if container and pod are unknown.
  */
 static const struct pod_table_names *find_runtime(const struct pods *pods, const char *uid,
 						  const char *id)
@@ -329,8 +333,8 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 }
 
 /*
- * Sets *@name to @second, the name from a second source, unless @second is empty. Returns false if
- * the names of the two sources differ.
+ * Merges *@name, the name from a first source, and @second, the name from a second source. Sets
+ * *@name to @second, unless @second is empty. Returns false if the two names differ.
  */
 static bool agree(const char **name, const char *second)
 {

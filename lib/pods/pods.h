@@ -17,8 +17,8 @@ struct pods;
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
 /*
- * Reads changes of the directories and files without blocking. All functions below accept a NULL
- * @pods.
+ * Reads changes in the directories of kubelet and container runtimes without blocking.
+ * pods_refresh() and the functions after pods_refresh() in this file accept a NULL @pods.
  */
 void pods_refresh(struct pods *pods);
 /*
@@ -34,14 +34,14 @@ struct pods_names {
 
 /*
  * Finds the names of pod @uid and container @id. @uid and @id may be NULL. @ret_names is valid
- * until the next pods_refresh(). Returns false if no name is known, or if two sources have
- * different names.
+ * until the next pods_refresh(). Returns false if no name of the pod or container is known, or if
+ * two sources have different names.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
 /*
- * Returns the number of names that were added so far. If the number has not changed since an
- * earlier call of pods_find(), a further call of pods_find() finds no new names.
+ * Returns how many names of pods and containers were added so far. While this number does not
+ * change, pods_find() finds no new names.
  */
 uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */

@@ -45,14 +45,14 @@ static const struct {
 
 struct place {
 	struct watch watch;
-	bool changed; /* true if the directory must be scanned again */
+	bool changed; /* true if the directory of this place must be scanned again */
 };
 
 struct container {
 	unsigned int place;
 	char id[RUNTIME_ID_LEN + 1];
-	uint64_t since_ns; /* for pending containers: time when the directory appeared */
-	int wd;		   /* for followed containers: inotify watch of the directory */
+	uint64_t since_ns; /* pending containers: time when the container's directory appeared */
+	int wd;		   /* followed containers: inotify watch of the container's directory */
 };
 
 struct runtime_files {
@@ -60,7 +60,7 @@ struct runtime_files {
 	int inotify; /* inotify descriptor, or -1 if unavailable */
 	uint64_t retry_ns;
 	struct place place[RUNTIME_NR_PLACES];
-	struct container pending[MAX_PENDING]; /* containers whose file is not complete yet */
+	struct container pending[MAX_PENDING]; /* containers whose file is missing or incomplete */
 	size_t nr_pending;
 	/* containers whose directory is watched for renames */
 	struct container followed[MAX_FOLLOWED];
@@ -129,7 +129,10 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
-/* If the table is full, remove the oldest entry, because its file is the least likely to appear. */
+/*
+ * Adds a container to files->pending. If files->pending is full, removes the oldest container,
+ * whose file is the least likely to appear.
+ */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
 	struct container *pending;
@@ -188,7 +191,8 @@ static void follow(struct runtime_files *files, const struct container *containe
 		return;
 	wd = inotify_add_watch(files->inotify, path, IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
 	/*
-	 * For a directory that is already watched, inotify returns the existing watch descriptor.
+	 * inotify_add_watch() returns the existing watch descriptor if the directory is already
+	 * watched.
 	 */
 	for (size_t i = 0; i < files->nr_followed; i++)
 		if (files->followed[i].wd == wd)
@@ -214,7 +218,10 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/* Passes a container's file to files->found. Returns false if the file is missing or incomplete. */
+/*
+ * Passes a container's file to files->found. Returns false if the container's file is missing or
+ * incomplete.
+ */
 static bool container_found(struct runtime_files *files, const struct container *container)
 {
 	int fd = container_open(files, container);
@@ -312,8 +319,8 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
 	size_t nr = files->nr_pending;
 	/*
-	 * The file of a container appears some milliseconds after its directory. The last entry of
-	 * files->pending is the newest entry.
+	 * The file of a container appears some milliseconds after its directory. The last element
+	 * of files->pending is the newest container.
 	 */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 
@@ -378,7 +385,10 @@ int runtime_channel_receive(int channel, struct runtime_message *ret_message)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	/* The kernel drops a sent descriptor if the receiving process has too many open files. */
+	/*
+	 * The kernel drops a file descriptor in a socket message if the receiving process has too
+	 * many open files.
+	 */
 	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
 		if (fd >= 0)
 			close(fd);

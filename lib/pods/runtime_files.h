@@ -14,7 +14,7 @@ enum {
 
 struct runtime_files;
 
-/* Returns the format of the files at @place, an index below RUNTIME_NR_PLACES. */
+/* Returns the format of the files in directory @place, an index below RUNTIME_NR_PLACES. */
 enum runtime_format runtime_files_format(unsigned int place);
 
 /*
@@ -27,16 +27,19 @@ void runtime_files_close(struct runtime_files *files);
 
 /*
  * Callback with the file of container @id, or with a list of containers and a NULL @id. The callee
- * closes @fd. An @fd of -1 means that the container was removed.
+ * closes @fd. If container @id was removed, @fd is -1.
  */
 typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
 
 /*
- * At the first call, calls @found for all files; later, calls @found for changed files. The call
- * never blocks.
+ * The first call of runtime_files_step() calls @found for all files that exist. Each later call of
+ * runtime_files_step() calls @found for changed files. runtime_files_step() never blocks.
  */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
-/* Waits for a change or the next rescan. Returns false if @channel was closed. */
+/*
+ * Waits until a directory of a container runtime changes or the next rescan is due. Returns false
+ * if @channel was closed.
+ */
 bool runtime_files_wait(const struct runtime_files *files, int channel);
 /* True if a directory of a runtime exists. */
 bool runtime_files_present(const struct runtime_files *files);
@@ -44,12 +47,12 @@ bool runtime_files_present(const struct runtime_files *files);
 /* An open file, which the privileged helper process sends to the exporter. */
 struct runtime_message {
 	/*
-	 * Directory of the file; RUNTIME_NR_PLACES marks the end of the files that existed at the
-	 * start.
+	 * Index of the directory of the file. A message with RUNTIME_NR_PLACES has no file, and
+	 * follows the files that existed at the start.
 	 */
 	unsigned int place;
 	char id[RUNTIME_ID_LEN + 1]; /* id of the container; "" for a list of containers */
-	/* Open file, owned by the receiver; -1 if the container was removed. */
+	/* Open file, owned by the receiver of the message; -1 if the container was removed. */
 	int fd;
 };
 

@@ -24,12 +24,13 @@ enum field {
 	FIELD_NR,
 };
 
-/* Value of an invalid field: an empty text whose address is not NULL. */
+/* Value of an invalid JSON field: an empty text whose address is not NULL. */
 static const struct pod_text invalid = {"", 0};
 
 /*
- * Fields of the container that is being parsed. Escapes are not decoded, because no valid name
- * contains an escape. If the container has no such field, the address of the field's text is NULL.
+ * Fields of the container that is being parsed. Escapes in the JSON strings are not decoded,
+ * because no valid name contains an escape. If the container lacks a field, the address of the
+ * field's text is NULL.
  */
 struct names {
 	const struct key *keys;
@@ -95,7 +96,7 @@ static bool cri_name_of(const struct names *names, struct pod_name *ret_name)
 	return true;
 }
 
-/* JSON keys of the fields, by format. */
+/* JSON keys of the fields of a container, one array per file format. */
 static const struct key {
 	const char *path[2];
 	enum field field;
@@ -129,15 +130,15 @@ static void visit(void *arg, const struct json_path *place, struct pod_text valu
 /* Parser state for a file that lists containers. */
 struct list {
 	struct names names;
-	size_t index; /* index of the container in the list */
+	size_t index; /* index of the current container in the JSON list */
 	runtime_name_fn found;
 	void *arg;
 };
 
 /*
- * Decodes the escapes of @string, without a NUL at the end. Returns the length, or -EINVAL if the
- * text does not fit, or if it contains an escape that the JSON encoder of podman and CRI-O never
- * writes.
+ * Decodes the escapes of @string, without a NUL at the end. Returns the length of the decoded text.
+ * Returns -EINVAL if @text is too small, or for an escape that the JSON encoder of podman and CRI-O
+ * never writes.
  */
 static int unescape(struct pod_text string, char text[METADATA_MAX])
 {
@@ -194,8 +195,8 @@ static int parse_list(const char *text, size_t len, runtime_name_fn found, void 
 {
 	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
 	/*
-	 * Check the whole text first, because visit_list() reports containers before json_walk()
-	 * reaches the end of the text.
+	 * Check that the whole text is valid JSON first, because visit_list() reports containers
+	 * before json_walk() finds a later error.
 	 */
 	int rc = json_walk(text, len, NULL, NULL);
 
@@ -221,7 +222,7 @@ int runtime_name_parse(enum runtime_format format, struct pod_text id, const cha
 		return rc;
 	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
 		return 0;
-	/* Ignore a file that contains another container id than @id. */
+	/* Ignore a file whose container id is not @id. */
 	own = names.field[FIELD_ID];
 	if (own.at && (own.len != id.len || memcmp(own.at, id.at, id.len)))
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stores names of pods by uid and of containers by id. The file that contains a name may be removed
- * and created again.
+ * Stores names of pods by uid and of containers by id. The file from which a name comes may be
+ * removed and created again.
  */
 #include "pods/table.h"
 
@@ -12,22 +12,22 @@
 #include "base/array.h"
 
 /*
- * Maximum number of entries whose file was removed. If more than MAX_REMOVED files were removed,
- * the entries of all removed files are deleted.
+ * Maximum number of table entries whose file was removed. If more than MAX_REMOVED files were
+ * removed, the entries of all removed files are deleted.
  */
 #define MAX_REMOVED 4096
 
 struct pod_table_entry {
-	struct pod_text key; /* must be the first member: lookups compare a key with an entry */
+	struct pod_text key; /* first member, because tsearch(3) compares a key with an entry */
 	struct pod_table_names names;
-	char *text;	/* key and names, each followed by NUL */
-	bool removed;   /* the file with the names was removed */
-	bool ambiguous; /* true if two files with this key had different names */
+	char *text;	/* memory of key and names, each followed by NUL */
+	bool removed;   /* true if the file that contained the names was removed */
+	bool ambiguous; /* true if two files had different names for this key */
 	bool cut;
 };
 
 /*
- * Copies a key and its names into an entry. If out of memory, returns false and leaves the entry
+ * Copies @key and the names @name into @entry. If out of memory, returns false and leaves @entry
  * unchanged.
  */
 static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
@@ -54,7 +54,7 @@ static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 	}
 	entry->key = (struct pod_text){at[0], key.len};
 	entry->names = (struct pod_table_names){at[1], at[2], at[3], at[4], at[5]};
-	free(old); /* free after the copy, because @key may point into the old memory */
+	free(old); /* after the copy: @key may point into the freed memory */
 	return true;
 }
 

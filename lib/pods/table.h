@@ -8,10 +8,10 @@
 #include "pods/name.h"
 
 struct pod_table_names {
-	/* Names of namespace and pod; "" for a container outside a pod. */
+	/* Names of the pod and of the pod's namespace; "" for a container outside a pod. */
 	const char *namespace, *pod;
 	const char *container;	     /* name of the container; "" in a table of pods */
-	const char *image;	     /* name of the image, or "" if unknown */
+	const char *image;	     /* name of the container's image, or "" if unknown */
 	const char *uid;	     /* uid of the pod; "" if unknown */
 };
 
@@ -20,32 +20,32 @@ struct pod_table_entry;
 struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
-	size_t nr_removed; /* number of entries whose file was removed */
+	size_t nr_removed; /* number of `entries` whose file was removed */
 	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds;	/* number of calls of pod_table_add() so far */
-	bool renames;	/* true if a new name of a key replaces the old name */
+	bool renames;	/* true if a new name for a known key replaces the old name */
 };
 
 /*
- * Adds @name under @key. If a key gets two different names, its name becomes unknown, unless
- * @renames is true. If out of memory, the name of the key is unknown.
+ * Adds @name under @key. If a key gets two different names, the name of the key becomes unknown,
+ * unless @table->renames is true. If out of memory, the name of @key is unknown.
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
- * Marks the file of @key as removed. Keeps the names of @key, because the last waits of a pod are
- * read after its logs were deleted. A removed key is never reused for another pod or container.
+ * Marks the file of @key as removed. Keeps the names of @key, because subtick reads the last waits
+ * of a pod after the pod's logs were deleted. No other pod or container ever gets the same key.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /*
- * Marks the files of all entries as removed. The caller then calls pod_table_add() for each entry
- * that still exists, which removes the mark.
+ * Marks the files of all entries as removed. The caller then calls pod_table_add() for each file
+ * that still exists. pod_table_add() removes the mark of the entry.
  */
 void pod_table_leave_all(struct pod_table *table);
 /* Returns the names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);
 /*
- * Returns the names of container @id, or NULL if unknown. A truncated id matches only a container
- * of @pod.
+ * Returns the names of container @id, or NULL if unknown. An entry with a truncated id matches only
+ * if the entry's container belongs to @pod.
  */
 const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
 						const struct pod_table_names *pod);

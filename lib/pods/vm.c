@@ -16,8 +16,8 @@
 #define CMDLINE_MAX 8192
 
 /*
- * Parses "guest=web,debug-threads=on" or "web,process=x". Two commas stand for one comma in the
- * name.
+ * Parses the value of the QEMU option -name: "guest=web,debug-threads=on" or "web,process=x". Two
+ * commas in the value stand for one comma in the name of the VM.
  */
 static void qemu_name(const char *value, char ret_name[VM_NAME])
 {
@@ -61,11 +61,14 @@ static void socket_name(const char *value, char ret_name[VM_NAME])
 	snprintf(ret_name, VM_NAME, "%.*s", (int)(end - base), base);
 }
 
-/* Program names. If @exact is false, a version or an architecture may follow the name. */
+/*
+ * Programs of hypervisors. If @exact is false, the name of the program file may continue with a
+ * version or an architecture.
+ */
 static const struct {
 	const char *program;
 	bool exact;
-	const char *option; /* command-line option whose value is the name of the VM */
+	const char *option; /* command-line option whose value contains the VM name */
 	void (*name)(const char *value, char ret_name[VM_NAME]);
 } hypervisors[] = {
 	{"qemu-system-", false, "name", qemu_name},
@@ -129,8 +132,8 @@ uint32_t vm_vcpu_parse(const char *comm)
 }
 
 /*
- * Copies "web" from "/system.slice/web.service". Leaves @ret_name unchanged if @cgroup is not a
- * service.
+ * Copies the name of a systemd service, such as "web" from "/system.slice/web.service". Leaves
+ * @ret_name unchanged if @cgroup is not the cgroup of a service.
  */
 static void service_name(const char *cgroup, char ret_name[VM_NAME])
 {
@@ -224,8 +227,9 @@ void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t 
 	if (strcmp(name.runtime, "libvirt"))
 		return;
 	/*
-	 * Use the id of the libvirt domain in the name of its systemd scope. The domain name in the
-	 * scope may differ from the name of the domain, because libvirt omits some characters.
+	 * Use the id of the libvirt domain, which is part of the scope's name. The domain's name is
+	 * also part of the scope's name, but libvirt omits some characters of the domain's name
+	 * there.
 	 */
 	at = strstr(cgroup, "machine-qemu");
 	if (!at)

@@ -28,8 +28,9 @@ bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
 uint32_t vm_vcpu_parse(const char *comm);
 /*
  * Finds the VM of thread @pid of process @tgid, by its command line or by the VM's scope in
- * @cgroup. A VM without a name gets the name of its service, or "pid-TGID". @comm is used as the
- * thread name if the thread has exited. Returns false if the program is not a hypervisor.
+ * @cgroup. A VM without a name gets the name of its systemd service, or "pid-TGID". @comm is the
+ * name of the thread that is used if the thread has exited. Returns false if the program is not a
+ * hypervisor.
  */
 bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *comm,
 		    const char *cgroup, struct vm_thread *ret_thread);
@@ -41,9 +42,10 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
  */
 bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret_name[VM_NAME]);
 /*
- * Formats the command that removes the CPU quota of a VM's cgroup: virsh for libvirt, qm for Proxmox
- * VE. The path of the cgroup is the first @len bytes of @path. If @any is true, the command also
- * removes the quota of the VM's scope. Sets @buf to "" if no command is known.
+ * Formats the command that removes the CPU quota of a VM's cgroup: virsh for libvirt, qm for
+ * Proxmox VE. The path of the cgroup is the first @len bytes of @path. If @any is true, the virsh
+ * command also removes the quota of the VM's whole scope (global_quota). Sets @buf to "" if no
+ * command is known.
  */
 void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t size);
 /*

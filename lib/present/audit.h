@@ -17,8 +17,8 @@ int audit_delays_report(const struct audit_opts *opts, const struct audit_findin
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
 /*
- * Builds a report with only the last row of the results, for formats that print each row when it is
- * complete.
+ * Builds a report with only the last row of @delays, for output formats that print each row as soon
+ * as the row is complete.
  */
 int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			    const struct audit_delays *delays, struct report **ret_report,
@@ -65,7 +65,7 @@ enum {
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Fields and tables of the experiments, with their JSON keys. */
+/* Fields and tables of the experiments of `subtick audit`, with their JSON keys. */
 extern const struct table_spec audit_fields_table, audit_precision_table, audit_program_table,
 	audit_program_fields_table, audit_command_modes_table, audit_sets_table,
 	audit_peaks_table, audit_intervals_table, audit_blurred_table,
@@ -75,12 +75,13 @@ extern const struct table_spec *const audit_tables[]; /* all tables, NULL-termin
 
 /* Formats seconds with three digits, such as "10", "0.86" or "3841". Returns @buf. */
 const char *audit_seconds(uint64_t ns, char buf[16]);
-/* Creates a report with the fields that all experiments have. */
+/* Creates a report with the fields that all experiments of `subtick audit` have. */
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *findings, uint64_t window_ns,
 			    const char *source);
 /*
- * Stores @report in @ret_report. If the report is incomplete, frees @report and sets @err instead.
+ * Stores @report in @ret_report. If @report is incomplete because memory ran out, frees @report and
+ * sets @err instead.
  */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 

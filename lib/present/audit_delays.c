@@ -83,8 +83,9 @@ static size_t nr_finished(const struct audit_delays *d)
 }
 
 /*
- * Returns the row of @d with the shortest sleep. If several timer slacks were measured, returns the
- * row with the largest or the smallest slack. Returns NULL if no delay of @d is a sleep.
+ * Returns the row of @d with the shortest delay above 0. If this delay was measured with several
+ * timer slacks, returns the row with the largest slack if @largest is true, otherwise with the
+ * smallest slack. Returns NULL if @d has no measured delay above 0.
  */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {

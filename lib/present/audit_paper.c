@@ -11,14 +11,14 @@
 #include "base/clock.h"
 
 /*
- * Number of loop iterations per delay in the paper. The times that this machine takes for fewer
- * iterations are scaled to LOOPS.
+ * Number of loop iterations per delay in the paper. Times that were measured here with fewer
+ * iterations are scaled to LOOPS iterations.
  */
 #define LOOPS 1e7
 
 /*
- * Table 1 of the paper, in seconds. The paper prints a delay of "20" us in the row between 40 and
- * 60 us, which must be 50 us.
+ * Table 1 of the paper, in seconds. Between the rows for delays of 40 us and 60 us, the paper
+ * prints a row for "20" us. The delay of this row must be 50 us.
  */
 static const struct published {
 	uint64_t delay_us;
@@ -34,7 +34,7 @@ static const struct published {
 
 struct paper_row {
 	uint64_t delay_ns, slack_ns, iterations;
-	/* NaN if the table of the paper has no row for this delay */
+	/* published times; NaN if the table of the paper has no row for @delay_ns */
 	double paper_run, paper_user, paper_system;
 	double estimated, run, user, system, truth;
 };
@@ -131,8 +131,8 @@ static const struct audit_delay *find(const struct audit_delays *d, uint64_t del
 }
 
 /*
- * Adds a row that compares a claim of the paper with two measured values: "57.2 us; with a timer
- * slack of 1 ns 8.36 us".
+ * Adds a row that compares a claim of the paper with two values measured on this machine, for
+ * example "57.2 us; with a timer slack of 1 ns 8.36 us".
  */
 static void add_pair(struct table *table, const char *claim, const char *paper, const char *unit,
 		     double with_default, double with_1_ns)

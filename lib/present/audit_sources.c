@@ -58,7 +58,7 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 struct error_row {
 	const char *load, *source;
 	uint64_t window_ns;
-	struct audit_error e; /* error of the source; null if no window is valid */
+	struct audit_error e; /* load error of the source; null without valid windows */
 };
 
 static const struct column_spec error_columns[] = {
@@ -83,7 +83,7 @@ static void add_errors(struct table *table, const struct audit_load_run *run, co
 	for (size_t i = 0; i < nr; i++) {
 		const struct error_row row = {run->name, source, windows_ns[i], errors[i]};
 
-		/* Skip window lengths that exceed the run time of the load. */
+		/* Skip window lengths that exceed the run time of the test load. */
 		if (errors[i].windows || errors[i].voids)
 			columns_row(table, &row);
 	}
@@ -130,8 +130,8 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 }
 
 /*
- * Adds a note with the reported time and the true time of the /proc/stat column that the load
- * tests.
+ * Adds a note about /proc/stat column @mode under the test load of @run: the share of the time that
+ * the column shows, and the true share.
  */
 static void note_column(const struct audit_load_run *run, enum audit_mode mode,
 			struct report *report)

@@ -9,7 +9,7 @@
 #include "report/metrics.h"
 
 #define BIN_NS	  100000
-#define NR_BINS	  401 /* number of histogram bins, for intervals up to 40 ms */
+#define NR_BINS	  401 /* number of bins in the histogram of intervals, up to 40 ms */
 #define MAX_PEAKS 24
 #define PEAK_MIN  0.01
 
@@ -68,7 +68,7 @@ void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size
 	bins_free(&bins);
 }
 
-/* Row for one set of /proc/stat columns under one load. */
+/* Row for one set of /proc/stat columns under one test load. */
 struct set_row {
 	const char *set;
 	uint64_t increments, blurred;
@@ -224,8 +224,8 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 	struct quality_row row = {0};
 
 	/*
-	 * Only the largest count of blurred increments of a load's column sets is added, because
-	 * all column sets of a load were read together from /proc/stat.
+	 * For each load, add only the largest count of blurred increments among the sets of
+	 * /proc/stat columns, because all sets were read together.
 	 */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;

@@ -94,7 +94,9 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* Range of a member of struct crit_cpu over all rounds. All rounds measure the same CPUs. */
+/*
+ * Range of a member of struct crit_cpu over all rounds. Every round of crit measures the same CPUs.
+ */
 #define CPU_FIGURE(result, index, member)                                   \
 	({                                                                  \
 		double values[CRIT_MAX_ROUNDS];                             \
@@ -184,8 +186,8 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 }
 
 /*
- * Joins the range of the costs before tracing and the range of the costs after tracing. A drift of
- * the costs during the run therefore widens the joined range.
+ * Returns the range of the costs of @op without tracing. Joins the range before tracing and the
+ * range after tracing, so a drift of the costs during the run widens the returned range.
  */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
@@ -241,8 +243,9 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_CLOCK_NS, clock_ns, .when = WITH_CLOCK),
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
 	/*
-	 * Number of samples below the overhead: about half of all samples if an operation takes
-	 * less than a clock step. Samples below the overhead count as 0 ns and are not losses.
+	 * Number of samples below the measurement overhead: about half of all samples if an
+	 * operation takes less than a clock step. Samples below the measurement overhead count as 0
+	 * ns and are not losses.
 	 */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };

@@ -10,7 +10,8 @@ extern const struct table_spec *const crit_tables[]; /* NULL-terminated list of 
 
 /*
  * Builds the report. The figure "max" is the maximum over all rounds, and each other figure is the
- * median over the rounds. If @trace is not NULL, @result must be &trace->off_before.
+ * median over the rounds. If @trace is not NULL, @result must be &trace->off_before, the costs
+ * before tracing.
  */
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,

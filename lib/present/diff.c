@@ -79,11 +79,17 @@ static const struct figure crit_figures[] = {{"batch", TIME, false}, {"median", 
 /* Commands whose output can be compared. */
 static const struct subject {
 	const char *command, *tables[2];
-	/* columns that together identify a row; empty for runq, see row_name() */
+	/*
+	 * keys of the columns that together identify a row; empty for runq, whose rows row_name()
+	 * names
+	 */
 	const char *names[MAX_NAMES];
 	const struct figure *figures;
 	const char *samples; /* word that notes use for samples of the command, such as "windows" */
-	/* Each figure KEY is a mean of rounds, and the keys KEY_low and KEY_high are its range. */
+	/*
+	 * true if each figure KEY is a mean over rounds, and KEY_low and KEY_high are the range of
+	 * the rounds
+	 */
 	bool ranges;
 } subjects[] = {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
@@ -102,9 +108,9 @@ struct item {
 
 struct diff {
 	const struct subject *subject;
-	bool cycles; /* times are in cycles instead of ns */
+	bool cycles; /* true if all times are in cycles instead of ns */
 	void *by_name;	       /* tsearch(3) tree that owns the elements of @items */
-	struct item **items;   /* in the order of the items' first rows in the files */
+	struct item **items;   /* items in the order of their first rows in the two files */
 	size_t nr_items;
 };
 
@@ -179,8 +185,8 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 }
 
 /*
- * Adds the mean and the range of the rounds of one run to @to. Ignores a row whose range does not
- * contain the mean of the row.
+ * Adds figure @key of one run to @to: the mean and the range over the rounds of the run. Ignores
+ * the figure if the range does not contain the mean.
  */
 static void add_range(struct moments *to, const struct report *window, const struct table *table,
 		      size_t row, const char *key)
@@ -253,8 +259,8 @@ static bool has_figure(const struct diff *diff, int figure, int side)
 }
 
 /*
- * A cgroup without waits has no row in a window. The sums of a cgroup without a row are 0 in this
- * window.
+ * Adds zeros for the windows in which an item has no row. In runq, a cgroup without waits has no
+ * row in a window, so the sums of this cgroup are 0 in the window.
  */
 static void add_zeros(struct diff *diff, size_t windows, int side)
 {
@@ -386,7 +392,7 @@ static size_t fill_rows(const struct diff *diff, double confidence, struct diff_
 	return nr;
 }
 
-/* Number of figures with enough samples in both files. */
+/* Number of figures that have enough samples in both files for a comparison. */
 static uint64_t count_compared(const struct diff *diff)
 {
 	uint64_t nr = 0;
@@ -490,7 +496,10 @@ static int check_side(const struct diff_side *side, const char *command, struct 
 	return 0;
 }
 
-/* Returns an error if the field @key, such as the engine of crit, differs between the two files. */
+/*
+ * Returns an error if the top-level key @key, such as the engine of crit, has different values in
+ * the two files.
+ */
 static int check_same(const struct diff_side sides[2], const char *key, struct err *err)
 {
 	const struct table *before = sides[0].windows[0]->fields, *after = sides[1].windows[0]->fields;

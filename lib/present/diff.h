@@ -13,16 +13,16 @@
 struct diff_side {
 	const char *file;
 	struct report **windows;
-	size_t nr; /* number of windows, at least 1 */
+	size_t nr; /* number of elements of `windows`, at least 1 */
 };
 
 extern const struct table_spec *const diff_tables[];
 
 /*
  * Compares two output files of the same command, before and after a change. The command is load,
- * runq, noise, wake, wake.points or crit. If @all is false, only changed figures have rows. If no
- * figure has enough samples for a comparison, all figures have rows. Returns -EINVAL if the two
- * files cannot be compared.
+ * runq, noise, wake, wake.points or crit. If @all is false, the report has rows only for changed
+ * figures. If no figure has enough samples for a comparison, the report has rows for all figures.
+ * Returns -EINVAL if the two files cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err);

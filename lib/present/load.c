@@ -65,8 +65,8 @@ const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
 /*
- * Index of the load part that the column of @spec shows, or a value of LOAD_NR_PARTS or more if the
- * column shows no load part.
+ * Index of the load part that column @spec shows. If the column shows no load part, the result is
+ * at least LOAD_NR_PARTS.
  */
 static unsigned int part_of(const struct column_spec *spec)
 {
@@ -76,8 +76,8 @@ static unsigned int part_of(const struct column_spec *spec)
 }
 
 /*
- * Adds a table of load parts. The text format hides the parts that the source cannot measure. With
- * --compare, the text format does not show any parts of the load.
+ * Adds a table of load parts. The text format hides the load parts that the load source cannot
+ * measure. With --compare, the text format does not show any parts of the load.
  */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
@@ -143,8 +143,8 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 }
 
 /*
- * Adds one row for the sum of @cpus. The row has each topology id that is equal on all CPUs of
- * @cpus.
+ * Adds one row for the sum of @cpus. The row contains a topology id, such as the package, only if
+ * the id is equal on all CPUs of @cpus.
  */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
@@ -153,7 +153,7 @@ static void add_sum(const struct load_window *w, const struct cpuset *cpus, cons
 	unsigned int first = cpuset_next(cpus, 0), nr = load_sum(w->cpu, cpus, &sum);
 	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
 
-	memset(row.place, 0xff, sizeof(row.place)); /* set all ids to TOPOLOGY_UNKNOWN */
+	memset(row.place, 0xff, sizeof(row.place)); /* set all topology ids to TOPOLOGY_UNKNOWN */
 	for (int level = 0; w->topology && first < CPUSET_MAX && level < TOPOLOGY_NR; level++) {
 		row.place[level] = w->topology[first].id[level];
 		cpuset_for_each(cpu, cpus)
@@ -267,8 +267,8 @@ static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
 /*
- * Adds the number of busy periods up to each power of two. Each number of busy periods is exact,
- * because powers of two are upper bounds of histogram buckets.
+ * Adds, for each power of two in ns, the number of busy periods up to this length. Each number of
+ * busy periods is exact, because powers of two are upper bounds of histogram buckets.
  */
 static void add_burst_edges(struct table *le, const uint64_t *count)
 {

@@ -56,8 +56,8 @@ extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_tab
 /* Adds a note that the load source cannot measure @what. */
 void load_note_unmeasured(const struct load_window *w, const char *what, struct report *report);
 /*
- * Adds the requested tables of cores, pairs of cgroups, interrupt lines and tasks. If a table is
- * unavailable, adds a note.
+ * Adds the requested tables of cores, pairs of cgroups, interrupt lines and tasks. Adds a note for
+ * each requested table that is unavailable.
  */
 void load_report_who(const struct load_window *w, struct report *report);
 

@@ -12,9 +12,9 @@
 #include "report/findings.h"
 
 /*
- * Minimum window length for a comparison with /proc/stat, which counts CPU time in steps of 10 ms:
- * 1 % of a window of one second. In windows below this minimum, the rounding of /proc/stat alone
- * could look like an error.
+ * Minimum window length for a comparison with /proc/stat. /proc/stat counts CPU time in steps of 10
+ * ms, which are 1 % of a window of one second. In windows shorter than this minimum, the rounding
+ * of /proc/stat alone could look like an error.
  */
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
@@ -39,16 +39,16 @@ static const struct finding_rule core_shared_cgroup = {
 	"give one of the two cgroups whole physical cores in cpuset.cpus, or use core scheduling "
 	"(PR_SCHED_CORE, prctl(2))"};
 
-/* CPUs of one finding: the rule and the kind of work are the same on each CPU. */
+/* CPUs that share one finding, because the rule and the kind of work are the same on each CPU. */
 struct alike {
 	const struct finding_rule *rule;
-	const char *work; /* kind of work with most of the busy time of @cpus, or NULL */
+	const char *work; /* kind of work that takes most of the busy time of @cpus, or NULL */
 	struct cpuset cpus;
-	double busy, shown, lost; /* sums over @cpus */
+	double busy, shown, lost; /* sums of ratios over @cpus: busy, busy in /proc/stat, lost */
 };
 
 /*
- * Number of load parts that are busy time. The parts that are busy time are the first parts in enum
+ * Number of load parts that count as busy time. The busy parts precede all other parts in enum
  * load_part.
  */
 #define NR_BUSY (LOAD_PART_IDLE_LOOP + 1)
@@ -73,8 +73,8 @@ static unsigned int largest_vec(const struct load_vecs *vecs)
 }
 
 /*
- * Name of the work that takes most of the CPU's busy time. Softirq work has the name of its vector,
- * if vectors were measured.
+ * Name of the work that takes most of the CPU's busy time. If softirq vectors were measured,
+ * softirq work has the name of the vector with the most time.
  */
 static const char *main_work(const struct load_window *w, unsigned int cpu)
 {
@@ -96,8 +96,8 @@ static const char *main_work(const struct load_window *w, unsigned int cpu)
 
 struct grouped {
 	/*
-	 * The rules procstat_low and softirq_on_idle can have one element per kind of work. Every
-	 * other rule has at most one element.
+	 * The rules procstat_low and softirq_on_idle have up to one element of @list per kind of
+	 * work. All remaining rules have at most one element of @list.
 	 */
 	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
@@ -208,9 +208,9 @@ static void add_finding(const struct load_window *w, const struct alike *alike, 
 }
 
 /*
- * Adds a finding if both hyperthreads of one core were busy while another core was idle. Of the
- * time in which both hyperthreads were busy, and of the time in which a core was idle, only the
- * totals in the window are known. Both times overlap for at least their sum minus the length of the
+ * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only two
+ * totals per window are known: the time in which both hyperthreads were busy, and the time in which
+ * the other core was idle. The two times overlap for at least their sum minus the length of the
  * window.
  */
 static void find_shared(const struct load_window *w, struct report *report)

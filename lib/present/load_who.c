@@ -19,8 +19,8 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
 	/*
-	 * The CPU times of tasks are read some µs after the end of the window, so their share of
-	 * the window could exceed 1.
+	 * subtick reads the CPU times of tasks some µs after the end of the window, so a task's
+	 * share of the window could exceed 1.
 	 */
 	return share > 1.0 ? 1.0 : share;
 }
@@ -185,8 +185,8 @@ void load_report_who(const struct load_window *w, struct report *report)
 		bool requested, available;
 		void (*add)(const struct load_window *w, struct report *report);
 		/*
-		 * name of the figure that the load source cannot measure, or the whole text of a
-		 * note
+		 * For the note about an unavailable table: the figure that the load source cannot
+		 * measure, or the whole text of the note.
 		 */
 		const char *unmeasured, *note;
 	} parts[] = {

@@ -10,8 +10,8 @@
 #include "present/overview_rules.h"
 
 /*
- * Minimum p99 of softirq delays for a finding. The interrupt that raises a softirq does not delay
- * the softirq for longer than this time.
+ * Minimum p99 of softirq delays for a finding. The interrupt that raises a softirq delays the
+ * softirq for at most DELAY_P99_NS.
  */
 #define DELAY_P99_NS 1000000
 

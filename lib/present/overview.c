@@ -103,7 +103,8 @@ static void note_wake(struct report *report, const struct wake_window *w)
 }
 
 /*
- * Adds the note that there is no finding, with the name of the cgroup that used the most CPU time.
+ * Adds a note that the report has no finding. The note names the cgroup that used the most CPU
+ * time.
  */
 static void note_no_finding(struct report *report, const struct overview_window *w)
 {

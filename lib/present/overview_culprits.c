@@ -13,9 +13,9 @@
 /* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
 /*
- * Share of the lost time that a finding about tasks of the victim's own cgroup keeps if the cgroup
- * makes another cgroup wait longer than this share. The finding about the other cgroup then ranks
- * higher.
+ * Reduced lost time of a finding about tasks of the victim's own cgroup, as a share of the full
+ * lost time. The lost time is reduced if the victim's cgroup makes another cgroup wait longer than
+ * this share, so that the finding about the other cgroup ranks higher.
  */
 #define DELAYS_OTHER 0.05
 /* Minimum share of a cgroup's CPU time that tasks must use to be named as the busiest tasks. */
@@ -24,7 +24,7 @@
 /*
  * Filter: true for real-time tasks that use at least a tenth of the real-time CPU time of @sums.
  * The command that the finding recommends changes the scheduling policy only of tasks that pass
- * this filter.
+ * is_heavy_realtime().
  */
 static bool is_heavy_realtime(const struct suspect *s, const void *sums)
 {
@@ -75,8 +75,8 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 		return;
 	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
 	/*
-	 * Recommend SCHED_IDLE, because with SCHED_OTHER a busy task or its cgroup would still get
-	 * half of the core.
+	 * Recommend SCHED_IDLE for the real-time tasks, because with SCHED_OTHER a busy task or its
+	 * cgroup would still get half of the core.
 	 */
 	yield_command(v, sums->path, is_heavy_realtime, sums, f.command);
 	set_yield(v, sums->path, setting);
@@ -87,8 +87,8 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	WAITS;
 	/*
-	 * Reduce the lost time if the victim never sleeps, because tasks that serve requests should
-	 * run first.
+	 * Reduce the lost time of a CPU-bound victim, so that the finding ranks after findings
+	 * about victims that serve requests.
 	 */
 	if (!v->starved && is_cpu_bound(v->sums.ns, v->sums.sleeps))
 		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)f.lost_ns);
@@ -98,7 +98,7 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 
 /* Tasks of the victim that are not allowed to use a CPU. */
 struct excluded {
-	uint32_t cpu, tgid; /* tgid 0 selects the tasks of all processes */
+	uint32_t cpu, tgid; /* the CPU, and the process of the tasks; 0 selects all processes */
 };
 
 static bool may_not_use(const struct suspect *s, const void *arg)
@@ -110,8 +110,9 @@ static bool may_not_use(const struct suspect *s, const void *arg)
 }
 
 /*
- * Finds a mostly idle CPU that the starved task is not allowed to use. If the victim is a cgroup,
- * finds a CPU that is not allowed for tasks with more than half of the cgroup's wake-ups.
+ * Finds a mostly idle CPU that the victim's starved task is not allowed to use. If the victim has
+ * no starved task, finds a mostly idle CPU that is not allowed for tasks with more than half of the
+ * victim's wake-ups.
  */
 static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 {
@@ -154,9 +155,9 @@ static struct cpuset online_cpus(const struct load_window *load)
 }
 
 /*
- * Sets the advice to give each cpuset that excludes CPU @cpu the CPUs of @most. Returns the number
- * of cpusets to widen. The cpuset of a parent is changed first, because a v1 cgroup may use only
- * CPUs of its parent.
+ * Sets the advice of @f to write the CPUs of @most to each cpuset that excludes CPU @cpu. Returns
+ * the number of cpusets that exclude the CPU. The advice changes the cpuset of a parent first,
+ * because a v1 cgroup may use only CPUs of its parent.
  */
 static unsigned int widen_cpusets(const struct settings *settings, uint32_t cpu, struct cpuset most,
 				  struct finding *f)
@@ -253,8 +254,8 @@ static const struct suspect *lower_task(const struct victim *v, suspect_filter i
 
 /*
  * Adds a finding if most of the waiting tasks have a lower priority than @top, or SCHED_IDLE. The
- * finding shows the wait time of the whole cgroup, because the wait time of single tasks is
- * unknown.
+ * finding about the priority shows the wait time of the whole cgroup, because the wait time of
+ * single tasks is unknown.
  */
 static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint64_t lost,
 				 struct report *report)
@@ -305,10 +306,11 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 }
 
 /*
- * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). At a low probability,
- * the tasks wait for each other only because tasks of other cgroups slow them down. The computation
- * excludes SCHED_IDLE tasks, which are meant to wait. The probability is 0 if the cgroup has
- * SCHED_IDLE tasks and one CPU for each other task that needs CPU time.
+ * Probability that the tasks of a cgroup keep all CPUs of the cgroup busy (Erlang C). If this
+ * probability is low, the tasks wait for each other only because tasks of other cgroups slow down
+ * the cgroup's tasks. The formula excludes SCHED_IDLE tasks, which are meant to wait. The
+ * probability is 0 if SCHED_IDLE tasks ran and the cgroup has one CPU for each further task that
+ * needs CPU time.
  */
 static double own_load(const struct overview_window *o, const struct task_sums *sums)
 {
@@ -369,7 +371,7 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
 	task_sums_text(v->o, sums, busy, sizeof(busy));
-	/* Name the busiest command only if the cgroup also has tasks with different names. */
+	/* Name the busiest task as culprit only if the cgroup also has tasks with other names. */
 	own = one && sums->top && has_name(one, sums->top->name) &&
 	      (double)sums->top_ns > RULE_MOST * (double)sums->ns;
 	if (!own && sums->top_ns < sums->ns)

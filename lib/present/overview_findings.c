@@ -13,25 +13,31 @@
 #include "present/wake.h"
 
 /*
- * Minimum of the factor that reduces the wait time of short-lived processes and their parent. The
- * factor accounts for the wait with which each new process begins.
+ * Minimum of the factor that reduces the lost time of short-lived processes and their parent. The
+ * lost time is reduced because each new process begins with a wait.
  */
 #define FORKED 0.1
-/* Minimum number of exits per second for reducing the wait time of short-lived processes. */
+/*
+ * Minimum number of process exits per second for reducing the lost time of short-lived processes.
+ */
 #define FORKED_HZ 5.0
-/* Minimum p99 of waits for a finding. A p99 below this minimum is the cost of a context switch. */
+/*
+ * Minimum p99 of waits for a finding. If the p99 of the waits is shorter than LEAST_P99_NS, the
+ * waits are only the cost of context switches.
+ */
 #define LEAST_P99_NS 100000.0
 /*
- * Minimum number of wake-ups per second of a process in the root cgroup for a finding. With fewer
- * wake-ups, the share of the process in the waits of the root cgroup is too uncertain.
+ * Minimum number of wake-ups per second of a process in the root cgroup for a finding. If the
+ * process has fewer wake-ups per second, its share in the waits of the root cgroup is too
+ * uncertain.
  */
 #define PROCESS_HZ 5.0
 /* Upper bound of the exit latency of any idle state. */
 #define IDLE_EXIT_MAX_NS 10000000
 
 /*
- * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks; INFINITY if the noise
- * sources were not measured, because the cgroups of the tasks are then unknown.
+ * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks. INFINITY if noise sources
+ * were not measured, because the cgroups of tasks are unknown without noise sources.
  */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
@@ -45,9 +51,9 @@ static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 
 /*
  * Splits the victim's wait time into waits after wake-ups and waits after preemptions of tasks that
- * are not CPU-bound. The number of wake-ups is an upper bound for the number of waits after
- * wake-ups. The split needs this upper bound, because runq also counts waits that continue after a
- * migration as waits after wake-ups.
+ * are not CPU-bound. runq also counts waits that continue after a migration as waits after
+ * wake-ups. split_waits() corrects this error: the number of wake-ups is an upper bound for the
+ * number of waits after wake-ups.
  */
 static void split_waits(struct victim *v)
 {
@@ -62,13 +68,13 @@ static void split_waits(struct victim *v)
 		if (is_cpu_bound(s->ns, s->sleeps))
 			continue;
 		wakeups += (double)s->sleeps;
-		/* Kernel threads and processes that exit serve no requests. */
+		/* Kernel threads and exited processes (PID 0) serve no requests. */
 		sleepers += s->pid && !s->kthread ? (double)s->ns : 0.0;
 	}
 	if (!(all > 0.0))
 		return;
 	v->rested = sleepers / all * (1.0 - v->delayed);
-	/* The list of tasks has at most SUSPECTS_LIVE entries, so a full list may be incomplete. */
+	/* A list of SUSPECTS_LIVE tasks is full and may lack further tasks of the cgroup. */
 	if (tasks->nr >= SUSPECTS_LIVE)
 		wakeups = wakeups_of(v->o, v->group->party.group->cgroup_id);
 	bound = wakeups * runq_p99(v->o->runq, v->group, v->group->sum_ns);
@@ -99,7 +105,7 @@ static void name_process(struct victim *v)
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
-		/* Skip tasks that do not serve requests. */
+		/* Skip tasks of the root cgroup that do not serve requests. */
 		if (!s->pid || s->kthread || !suspect_in(s, group) || starts_processes(tasks, s))
 			continue;
 		for_each_suspect(t, tasks)
@@ -185,9 +191,9 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 }
 
 /*
- * True if the quota that throttles the victim also throttles another group, in which a larger share
- * of the wait time is delay. The first @len bytes of the victim's path are the cgroup with the
- * quota.
+ * True if the quota that throttles the victim also throttles another group, and delay is a larger
+ * share of the other group's wait time than of the victim's wait time. The first @len bytes of the
+ * victim's path are the cgroup with the quota.
  */
 static bool quota_delays_other(const struct victim *v, size_t len, const struct report *report)
 {
@@ -216,8 +222,8 @@ static double quota_cpus(const struct settings_level *level)
 
 /*
  * Upper bound of the CPU time, in CPUs, that the tasks below a cgroup would use without quotas:
- * their CPU time plus the time that the victim was throttled. The upper bound is INFINITY if tasks
- * were not measured.
+ * their CPU time plus the time that the victim was throttled. The upper bound is INFINITY if the
+ * CPU times of tasks were not measured.
  */
 static double wanted_cpus(const struct victim *v, const struct settings_level *level)
 {
@@ -233,8 +239,8 @@ static double wanted_cpus(const struct victim *v, const struct settings_level *l
 
 /*
  * Returns the cgroup whose quota throttled tasks longest: the victim's cgroup or one of its
- * ancestors. Quotas below the CPU time that their tasks want take precedence over larger quotas.
- * Returns NULL if no quota is set.
+ * ancestors. A quota below wanted_cpus() of its cgroup takes precedence over a quota of at least
+ * wanted_cpus(). Returns NULL if no quota is set.
  */
 static const struct settings_level *quota_level(const struct victim *v)
 {
@@ -255,9 +261,9 @@ static const struct settings_level *quota_level(const struct victim *v)
 }
 
 /*
- * Sets the advice for the cgroup of a VM. If a command of the VM manager changes the quota, the
- * advice is this command instead of the cgroup's setting, and @more, the text about other quotas,
- * becomes "".
+ * Sets the advice for the cgroup of a VM. If the VM manager has a command that changes the quota,
+ * the advice is the command instead of the cgroup's setting. The command also clears @more, the
+ * text about other quotas.
  */
 static void advise_vm(const struct victim *v, size_t len, struct finding *f, char *more)
 {
@@ -282,8 +288,8 @@ static void set_no_quota(const struct victim *v, const struct settings_level *le
 }
 
 /*
- * Sets the advice to remove the quota of @level and all other quotas that would still throttle the
- * victim. @text receives the names of the other quotas.
+ * Sets the advice of @f to remove the quota of cgroup @level, and each other quota that would still
+ * throttle the victim. Writes the names of the other quotas to @text.
  */
 static void remove_quotas(const struct victim *v, const struct settings_level *level,
 			  struct finding *f, char *text, size_t size)
@@ -385,7 +391,10 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	struct finding f;
 	char rate[48];
 
-	/* If a wait is longer than any idle exit, the hypervisor may have stopped the core. */
+	/*
+	 * If the longest wait exceeds the exit latency of every idle state, the hypervisor may have
+	 * stopped the core during this wait.
+	 */
 	if (longest > IDLE_EXIT_MAX_NS)
 		lost -= longest < lost ? longest : lost;
 	/* overview_steal() reads all cgroups, so it is not called for cgroups without a finding. */
@@ -503,8 +512,8 @@ static bool is_meant_to_wait(const struct overview_window *o, const struct suspe
 }
 
 /*
- * True if the finding about a starved task of the cgroup replaces the finding about the cgroup's
- * waits.
+ * True if a finding about a starved task of the victim's cgroup replaces the finding about the
+ * cgroup's waits.
  */
 static bool is_replaced(const struct victim *v)
 {

@@ -16,9 +16,9 @@
 #define COMPETITORS 32
 /* Competitor of the victim's cgroup: a single culprit, or all culprits below a common ancestor. */
 struct competitor {
-	const struct runq_party *party; /* culprit that the victim waited for longest */
-	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
-	size_t nr;  /* number of culprits that belong to this competitor */
+	const struct runq_party *party; /* culprit for which the victim waited longest */
+	size_t len; /* length of the competitor's path, or 0 for an ancestor of the victim */
+	size_t nr;  /* number of culprits that form the competitor */
 	bool jobs;  /* true if each culprit is the cgroup of one short-lived process */
 	/* Time that the victim waited for tasks of the culprits, except real-time tasks. */
 	uint64_t wait_ns;
@@ -55,9 +55,9 @@ static const struct settings_level *competitor_level(const struct overview_windo
 }
 
 /*
- * Formats the setting of the weight of the cgroup on @path that competes with @other: the highest
- * weight (@first) or the lowest weight. @setting becomes "" if the cgroup's weight cannot be raised
- * (@first) or lowered.
+ * Formats a cgroup's weight as a setting: the highest weight if @first is true, otherwise the
+ * lowest weight. The cgroup is @path or the ancestor of @path that competes with @other. If the
+ * weight of this cgroup cannot be changed, @setting becomes "".
  */
 static void set_weight(const struct overview_window *o, const char *path, const char *other,
 		       bool first, char setting[FINDING_TEXT])
@@ -79,8 +79,8 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
 }
 
 /*
- * True if the process of @s has at least 9/10 of the wake-ups of the victim's tasks. A process with
- * almost all wake-ups is a service that waits for its own children.
+ * True if the process of task @s has at least 9/10 of the wake-ups in the victim's cgroup. A
+ * process with almost all wake-ups of its cgroup is a service that waits for its own children.
  */
 static bool is_only_process(const struct victim *v, const struct suspect *s)
 {
@@ -126,8 +126,8 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 }
 
 /*
- * True if all tasks of @sums have exited. A cgroup without live tasks probably existed only for its
- * exited tasks.
+ * True if all tasks of the cgroup of @sums have exited. A cgroup without live tasks probably
+ * existed only for its exited tasks.
  */
 static bool is_gone(const struct task_sums *sums)
 {
@@ -156,7 +156,7 @@ static bool is_job(const struct task_sums *sums, const char *name)
 				 sums->top_ns == sums->ns && !sums->exited);
 }
 
-/* True if the cgroup @path belongs to the competing cgroups of @r. */
+/* True if the cgroup @path is one of the culprits that form competitor @r. */
 static bool counts_in(const struct competitor *r, const char *path, size_t len, bool job)
 {
 	const char *other = runq_party_path(r->party);
@@ -199,8 +199,8 @@ static size_t find_competitors(const struct victim *v, struct competitor competi
 		competitors[j].wait_ns += wait_part(row->wait_ns, &sums, sums.ns + sums.exited_ns);
 		task_sums_add(&competitors[j].sums, &sums);
 		/*
-		 * If each process gets a new cgroup, the root may be the only common ancestor of
-		 * these cgroups.
+		 * If each short-lived process has its own cgroup, the root may be the only common
+		 * ancestor of the cgroups.
 		 */
 		if (competitors[j].len != len ||
 		    strncmp(runq_party_path(competitors[j].party), path, len)) {
@@ -222,9 +222,9 @@ static bool delays(const struct victim *v, const struct runq_group *one,
 }
 
 /*
- * True if the culprit uses less than 1/4 of the CPU time that the victim uses, or less than 4/5 if
- * the culprit also waits for the victim. The victim delays a culprit of little CPU time more than
- * this culprit delays the victim.
+ * True if the culprit uses little CPU time: less than 1/4 of the victim's CPU time, or less than
+ * 4/5 if the victim delays the culprit. The victim delays a culprit with little CPU time more than
+ * the culprit delays the victim.
  */
 static bool is_modest(const struct victim *v, const struct competitor *r,
 		      const struct task_sums *sums)
@@ -246,8 +246,9 @@ static bool yields(const struct victim *v, const struct competitor *r)
 }
 
 /*
- * True if the culprit uses more than 1.5 times the CPU time of the victim. A culprit that uses less
- * CPU time shares the core fairly, so the victim's waits after preemptions are normal.
+ * True if the culprit uses more than 1.5 times the CPU time of the victim. A culprit with at most
+ * 1.5 times the victim's CPU time shares the core fairly, so the victim's waits after preemptions
+ * by this culprit are normal.
  */
 static bool takes_more(const struct victim *v, const struct task_sums *sums)
 {
@@ -349,8 +350,8 @@ static void advise(const struct victim *v, const struct competitor *r, struct fi
 }
 
 /*
- * Adds one finding about @nr competing cgroups. If @nr is above 1, every competing cgroup must have
- * a setting that lowers its priority.
+ * Adds one finding about the first @nr of @competitors. If @nr is above 1, each of the @nr
+ * competitors must have a cgroup setting that lowers its priority.
  */
 static void add_competitors_finding(const struct victim *v, const struct competitor *competitors,
 				    size_t nr, struct report *report)
@@ -375,8 +376,8 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 	    is_modest(v, &competitors[0], &sums) || !findings_due(report, RULE(NEIGHBOUR), lost))
 		return;
 	/*
-	 * Victim and culprits are cgroups of short-lived processes. Each new process begins with a
-	 * wait, so waits of short-lived processes for each other are no finding.
+	 * Add no finding if victim and culprits are cgroups of short-lived processes. Each new
+	 * process begins with a wait, so waits of short-lived processes for each other are normal.
 	 */
 	if (competitors[0].jobs && is_job(&v->sums, job_name(v)))
 		return;
@@ -450,8 +451,9 @@ static bool can_yield(const struct victim *v, const struct competitor *r)
 }
 
 /*
- * True if lowering the priority of @first alone would not help, because @r would still delay the
- * victim. A cgroup that sleeps does not use the CPU time that a CPU-bound cgroup leaves.
+ * True if a lower priority of competitor @first alone would not help, because competitor @r would
+ * still delay the victim. A cgroup that sleeps does not use CPU time that a CPU-bound cgroup no
+ * longer uses.
  */
 static bool replaces(const struct victim *v, const struct competitor *r,
 		     const struct competitor *first)
@@ -475,7 +477,7 @@ static bool share_cpu(const struct task_sums *one, const struct task_sums *other
 }
 
 /*
- * Appends to @competitors CPU-bound cgroups that may use the CPUs of the victim, but did not delay
+ * Appends to @competitors each CPU-bound cgroup that may use the victim's CPUs, but did not delay
  * the victim in this window.
  */
 static size_t add_others(const struct victim *v, struct competitor competitors[COMPETITORS],
@@ -510,9 +512,9 @@ static size_t add_others(const struct victim *v, struct competitor competitors[C
 }
 
 /*
- * Adds one finding that names all cgroups that cause at least half as much wait time as the first
- * cgroup. If only the first cgroup had a lower priority, the other competing cgroups would still
- * delay the victim.
+ * Adds one finding about the competitor that causes the most wait time, together with each
+ * competitor that would still delay the victim if only the first competitor had a lower priority
+ * (replaces()). Adds a separate finding about each remaining competitor.
  */
 void add_neighbours_finding(const struct victim *v, struct report *report)
 {

@@ -25,8 +25,8 @@ static bool is_due(const struct noise_window *w, const struct noise_source *s)
 }
 
 /*
- * Sums the noise source of @row over all cores. Returns false if the source takes too little time,
- * or an earlier row has the same source.
+ * Sums the noise source of @row over all cores. Returns false if the source takes less than
+ * RULE_NOISE of the time of its core, or if an earlier row of the same source already has the sum.
  */
 static bool gather(const struct noise_window *w, size_t row, struct spread *ret_spread)
 {
@@ -65,7 +65,7 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 
 /* Tasks with the same name that went to sleep on one CPU. */
 struct sleepers {
-	const struct suspect *first; /* first task with the name; NULL if unknown */
+	const struct suspect *first; /* first task of this name; NULL if no task went to sleep */
 	uint64_t nr, sleeps;
 };
 
@@ -102,8 +102,9 @@ static const struct noise_sender *top_sender(const struct noise_sent *sent, uint
 }
 
 /*
- * Names the CPU that sends most of the IPIs in @all, the function that the IPIs call, and the task
- * that causes the IPIs. Returns false if the interrupts of @all are no IPIs with a known sender.
+ * Names the CPU that sends the most IPIs to the worst CPU of @all, the function that the IPIs call,
+ * and the task that causes the IPIs. Returns false if the interrupts of @all are not IPIs, or if no
+ * CPU sends at least half of the IPIs.
  */
 static bool blame_sender(const struct overview_window *o, const struct spread *all,
 			 struct finding *f, char *text, size_t size)
@@ -237,7 +238,10 @@ double add_noise_finding(const struct overview_window *o, struct report *report)
 	return taken;
 }
 
-/* Share of tasks that are not CPU-bound in the CPU time of all tasks; 1 if unknown. */
+/*
+ * CPU time of tasks that are not CPU-bound, as a share of the CPU time of all tasks. 1 if the CPU
+ * times are unknown.
+ */
 static double sleepers_share(const struct suspects *tasks)
 {
 	double all = 0.0, sleepers = 0.0;
@@ -253,8 +257,8 @@ static double sleepers_share(const struct suspects *tasks)
 
 /*
  * Stolen time delays tasks in three ways: the hypervisor starts a halted core late, a task that is
- * not CPU-bound runs longer, and tasks that wait for a core wait longer. CPU-bound tasks have no
- * delay, because they would only get a larger share of the core.
+ * not CPU-bound runs longer, and tasks that wait for a core wait longer. Stolen time is no delay
+ * for CPU-bound tasks: without stolen time, CPU-bound tasks would only use more CPU time.
  */
 struct overview_steal overview_steal(const struct overview_window *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rules that turn an overview window into findings. The rules read no files. */
+/* Rules that turn an overview window into findings. The code of the rules reads no files. */
 #ifndef SUBTICK_PRESENT_OVERVIEW_RULES_H
 #define SUBTICK_PRESENT_OVERVIEW_RULES_H
 
@@ -13,13 +13,16 @@
 #define RULE_MOST  0.5	/* minimum share of a sum that counts as most of the sum */
 /*
  * Minimum share of the victim's wait time that a culprit must cause to be named. Stopping a culprit
- * that causes less than this share would not help the victim.
+ * that causes less than RULE_SHARE of the wait time would not help the victim.
  */
 #define RULE_SHARE 0.05
 
 /* Minimum number of exits in the window if processes are called short-lived. */
 #define SHORT_LIVED 5
-/* Factor for lost time if SCHED_IDLE or cpu.idle already gives the culprit the lowest priority. */
+/*
+ * Factor that reduces the lost time of a finding, for example if the culprit already has the lowest
+ * priority by SCHED_IDLE or cpu.idle.
+ */
 #define RULE_LIGHT 0.1
 /* Upper bound of the lost time of a victim with low priority, as a share of the window length. */
 #define RULE_MEANT 0.02
@@ -54,24 +57,27 @@ extern const struct finding_rule overview_rules[];
 struct task_sums {
 	const char *path;
 	const struct runq_group *group; /* group of the tasks; NULL for several cgroups */
-	/* task with the most CPU time that is not a real-time task, or NULL if none is known */
+	/* task with the most CPU time, except real-time tasks; NULL if no task is known */
 	const struct suspect *top;
 	/* Real-time or deadline task with the most CPU time, or NULL. */
 	const struct suspect *realtime;
-	const struct suspect *exited; /* row of exited processes of one name, or NULL */
+	const struct suspect *exited; /* sum of the exited processes of one name, or NULL */
 	/*
-	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of its
-	 * exited processes, unless that cgroup has no live task. @parents is the number of parents
-	 * that have the same name but different PIDs.
+	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of the
+	 * exited processes, unless this cgroup has no live task. @parents is the number of parent
+	 * processes with the same name.
 	 */
 	const struct suspect *parent;
 	unsigned int parents;
 	/* CPU time of live tasks, exited tasks, real-time tasks, and subtick itself. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
-	/* CPU time of live tasks with the same name and parent as @exited; included in @ns. */
+	/*
+	 * CPU time of live tasks with the same name and parent as the processes of @exited. @ns
+	 * includes the CPU time of these live tasks.
+	 */
 	uint64_t siblings_ns;
 	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
-	uint64_t sleeps;	    /* number of sleeps of the live tasks */
+	uint64_t sleeps;	    /* number of times that live tasks went to sleep */
 	uint64_t exited_count;	    /* number of exited processes with the same name as @exited */
 };
 
@@ -90,8 +96,8 @@ struct victim {
 	char who[FINDING_NAME];
 	const struct suspect *process; /* root cgroup only: process with the most wake-ups */
 	/*
-	 * Share of the root cgroup's waits that are waits of @process. 0.0 if @process wakes too
-	 * rarely for an estimate; 1.0 for other cgroups.
+	 * Share of the root cgroup's waits that are waits of @process. 0.0 if @process wakes up too
+	 * rarely for an estimate. 1.0 if the victim is not the root cgroup.
 	 */
 	double process_share;
 	/* task that was runnable but never ran in the window, or NULL */
@@ -102,8 +108,8 @@ struct victim {
 	 */
 	double delayed, rested;
 	/*
-	 * Factor for lost time: the share of wait time that interrupts did not cause, times
-	 * process_share.
+	 * Factor for the lost time of findings about the victim: the share of the victim's wait
+	 * time that interrupts did not cause, times process_share.
 	 */
 	double weight;
 	/* Wait time per pair of victim and culprit, for all victims. */
@@ -115,8 +121,8 @@ struct victim {
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 
 /*
- * Returns a finding of @rule about the victim. The returned finding contains the p99 of the waits
- * only if one cause has almost all of the wait time.
+ * Returns a new finding of rule @rule about victim @v. The finding contains the p99 of the victim's
+ * waits only if one cause has almost all of the wait time.
  */
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns);
@@ -144,15 +150,16 @@ const struct suspect *next_task(const struct overview_window *o, const char *pat
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
 /*
- * Name and value of the file that gives a cgroup the highest weight (@first) or the lowest weight.
+ * Returns "FILE=VALUE", the setting of the highest weight of a cgroup if @first is true, otherwise
+ * of the lowest weight. If @has_idle is true, cpu.idle=1 sets the lowest weight.
  */
 const char *weight_setting(const struct overview_window *o, bool first, bool has_idle);
 /*
  * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
  * highest weight if @first is true, and the lowest weight otherwise. The name of the new cgroup
- * contains @pid. @enter is a command that moves tasks into the cgroup $d; NULL moves process @pid.
- * The command does not set SCHED_IDLE for the parent of short-lived processes, because SCHED_IDLE
- * removes only half of the wait time (measured with Linux 6.12).
+ * contains @pid. @enter is the command that moves tasks into the new cgroup $d. If @enter is NULL,
+ * process @pid is moved. The command does not set SCHED_IDLE for the parent of short-lived
+ * processes, because SCHED_IDLE removes only half of the wait time (measured with Linux 6.12).
  */
 void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
 		  char command[FINDING_TEXT]);
@@ -160,8 +167,8 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 	       struct task_sums *ret_sums);
 void task_sums_add(struct task_sums *sums, const struct task_sums *other);
 /*
- * Part of the parent's CPU time that counts as CPU time of its short-lived processes, because the
- * parent spends time on starting the processes. The returned part is at most the CPU time of the
+ * Returns the part of the parent's CPU time that counts as CPU time of its short-lived processes,
+ * because the parent uses CPU time to start the processes. This part is at most the CPU time of the
  * short-lived processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
@@ -182,15 +189,16 @@ static inline double exited_hz(const struct overview_window *o, const struct tas
 	return (double)sums->exited_count * 1e9 / (double)o->load->window_ns;
 }
 /*
- * True if short-lived processes of one name used more CPU time than all other tasks. Short-lived
- * processes include live processes with the name and the parent of the exited processes.
+ * True if short-lived processes of one name used more CPU time than all other tasks. A live process
+ * counts as short-lived if it has the name and the parent of the exited processes.
  */
 bool is_short_lived(const struct overview_window *o, const struct task_sums *sums);
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
  * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word of each command, unless @each
- * contains "$p". If there are more than 100 tasks, the command uses option -a of chrt or taskset
- * for whole processes. @command is "" if no task matches, or if too many tasks match.
+ * contains "$p". If more than 100 tasks match, the command uses option -a of chrt or taskset for
+ * whole processes. @command is "" if no task matches, or if no command for all matching tasks is
+ * possible.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
@@ -201,11 +209,10 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,
 		   char command[FINDING_TEXT]);
 /*
- * Formats a command that lowers the priority of the tasks with the name of @sums->top and of the
- * tasks that never sleep. The command sets the lowest priority, or moves many tasks of the root
- * cgroup to a new cgroup. @command is "" if it would name too many tasks. Returns the busiest of
- * the named tasks, or NULL if the named tasks use less than the share @least of the CPU time of
- * @sums.
+ * Formats a command that gives the lowest priority to the tasks with the name of @sums->top and to
+ * CPU-bound tasks. For many tasks of the root cgroup, the command instead moves the tasks to a new
+ * cgroup. @command is "" if the tasks are too many for one command. Returns the busiest of the
+ * tasks, or NULL if the tasks use less than the share @least of the CPU time of @sums.
  */
 const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
 				 char command[FINDING_TEXT]);
@@ -218,15 +225,15 @@ static inline const char *cpus_plural(double cpus)
 const char *task_sums_text(const struct overview_window *o, const struct task_sums *sums, char *buf,
 			   size_t size);
 /*
- * Formats the wait time: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". The text has no p99
- * if the waits have several causes.
+ * Formats the wait time of finding @f: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". If
+ * the waits of the finding have several causes, the text contains no p99.
  */
 const char *wait_text(const struct victim *v, const struct report *report, const struct finding *f,
 		      char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 bool is_realtime(const struct suspect *s);
 /*
- * True if a task that ran for @ns slept so rarely that it counts as CPU-bound. Waits of a CPU-bound
+ * True if a task that ran for @ns and slept @sleeps times counts as CPU-bound. Waits of a CPU-bound
  * task count as normal sharing of the core, not as delay.
  */
 bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
@@ -250,21 +257,22 @@ bool is_victim(const struct victim *v, const struct runq_blame *row);
 void ask_overview(const struct victim *v, struct finding *f);
 /*
  * Finds a mostly idle CPU that most tasks of the victim may not use. Sets the advice of @f to allow
- * the tasks to use this CPU, and formats @text, for example "; CPU 0, which its affinity excludes,
- * is 90 % idle". Returns the task with the most CPU time that may not use this CPU, or NULL if
- * there is no such task.
+ * the idle CPU for the tasks. Formats @text about the idle CPU: "; CPU 0, which its affinity
+ * excludes, is 90 % idle". Returns the busiest task that may not use the idle CPU, or NULL if no
+ * idle CPU or no task was found.
  */
 const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, char *text,
 				     size_t size);
 /*
- * Adds a finding if the victim waits while a CPU that the victim may not use is idle. @wait_ns is
- * the victim's wait time for tasks of all cgroups, because on the idle CPU the victim would not
- * wait for any task. Returns true if there is an idle CPU that the victim may not use.
+ * Adds a finding if the victim waits while a CPU that the victim may not use is idle. @wait_ns
+ * contains the victim's waits for tasks of all cgroups, because the victim would have none of these
+ * waits on the idle CPU. Returns true if there is an idle CPU that the victim may not use.
  */
 bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct report *report);
 /*
- * Add a finding about the wait time @wait_ns that real-time tasks, or tasks of the victim's own
- * cgroup, caused. @caused_ns is the longest wait time that the victim's cgroup causes in another
+ * add_realtime_finding() adds a finding about the wait time @wait_ns that real-time tasks caused.
+ * add_same_finding() adds a finding about the wait time @wait_ns that tasks of the victim's own
+ * cgroup caused. @caused_ns is the longest wait time that the victim's cgroup causes in another
  * cgroup.
  */
 void add_realtime_finding(const struct victim *v, const struct task_sums *sums, uint64_t wait_ns,
@@ -273,7 +281,7 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 		      struct report *report);
 /*
  * Adds a finding whose culprits are the exited processes of @sums. @of is the name of the cgroup of
- * these processes.
+ * the exited processes.
  */
 void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
 			     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
@@ -291,13 +299,16 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
  * Adds findings about interrupts, softirqs and IPIs. If @report is NULL, adds no findings. A task
  * that waits for a running task also waits for the interrupts that delay the running task. Returns
  * the share of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is
- * NULL, the function reads only @o->noise.
+ * NULL, add_noise_finding() reads only the window @o->noise.
  */
 double add_noise_finding(const struct overview_window *o, struct report *report);
 /* Time that the hypervisor stole from cores with a finding about stolen time. */
 struct overview_steal {
 	uint64_t ns;
-	/* Lost time ÷ stolen time; more than 1 if tasks also waited longer. 1 without stolen time. */
+	/*
+	 * Lost time ÷ stolen time. Longer waits of tasks for a core can raise the ratio above 1.
+	 * The ratio is 1 without stolen time.
+	 */
 	double lost;
 	double taken; /* share of the wait time after wake-ups that stolen time caused */
 };

@@ -150,8 +150,8 @@ const struct suspect *find_task(const struct overview_window *o, const char *pat
 }
 
 /*
- * Returns the first known task of a process, or NULL if @is returns false for any task of the
- * process.
+ * Returns the first known task of process @tgid, or NULL if the filter @is rejects any known task
+ * of the process.
  */
 static const struct suspect *whole_process(const struct overview_window *o, const char *path,
 					   uint32_t tgid, suspect_filter is, const void *arg)
@@ -169,9 +169,10 @@ static const struct suspect *whole_process(const struct overview_window *o, cons
 }
 
 /*
- * Formats the PIDs of tasks, or of whole processes. Returns the number of PIDs, or 0 if there are
- * more than COMMAND_TASKS PIDs. Returns 0 as well if @whole is true and a process has tasks that do
- * not match, because a command for the process would change these tasks, too.
+ * Formats the PIDs of the tasks that pass the filter @is or, if @whole is true, the PIDs of their
+ * processes. Returns the number of formatted PIDs, or 0 if the PIDs are more than COMMAND_TASKS. If
+ * @whole is true, returns 0 if any of the processes has a task that does not pass the filter,
+ * because a command for the process would change this task, too.
  */
 static size_t list_pids(const struct overview_window *o, const char *path, suspect_filter is,
 			const void *arg, bool whole, char pids[COMMAND_TASKS * 11 + 1])
@@ -230,13 +231,13 @@ void yield_command(const struct victim *v, const char *path, suspect_filter is, 
 /* Selects the tasks that keep the CPUs of a cgroup busy. */
 struct busy {
 	const struct task_sums *sums;
-	const char *name; /* name of the tasks; NULL selects only tasks that never sleep */
+	const char *name; /* name of the tasks; NULL selects only CPU-bound tasks */
 };
 
 /*
- * Filter: true for tasks with the given name, and for tasks that never sleep and use at least a
- * tenth of the CPU time. The filter excludes starved tasks, which have no sleeps because they do
- * not run.
+ * Filter: true for tasks with the name of struct busy, and for CPU-bound tasks that use at least a
+ * tenth of the cgroup's CPU time. A starved task does not count as CPU-bound, because a starved
+ * task has no sleeps only because it does not run.
  */
 static bool is_busy(const struct suspect *s, const void *arg)
 {
@@ -260,7 +261,7 @@ const struct suspect *yield_busy(const struct victim *v, const struct task_sums 
 		sleeps += busy.name && has_name(s, busy.name) ? s->sleeps : 0;
 	}
 	/*
-	 * Tasks with almost all wake-ups of the victim's cgroup are the waiting tasks, not the
+	 * Tasks of one name that have almost all wake-ups of the victim's cgroup are victims, not
 	 * culprits.
 	 */
 	if (!strcmp(sums->path, v->path) && 10 * sleeps >= 9 * sums->sleeps && sums->sleeps)
@@ -433,7 +434,10 @@ static void list_names(const struct overview_window *o, const struct runq_group 
 		for (; other < s && !(has_name(other, s->name) && suspect_in(other, group));
 		     other++)
 			;
-		/* Only the first task with a name gets the sum of all tasks with this name. */
+		/*
+		 * Sum the CPU time of all tasks with the same name once, at the first of these
+		 * tasks.
+		 */
 		for (; other >= s && other < o->suspects.list + o->suspects.nr; other++)
 			one.ns += has_name(other, s->name) && suspect_in(other, group) ? other->ns
 										       : 0;

@@ -9,7 +9,9 @@
 #include "present/overview.h"
 #include "report/findings.h"
 
-/* Row of the table of groups, without percentiles and boundary counts. */
+/*
+ * Row of the table of groups, without the percentiles and the numbers of waits per boundary (le).
+ */
 struct group_row {
 	const char *comm, *cgroup;
 	char vm[VM_NAME];
@@ -19,7 +21,7 @@ struct group_row {
 	struct runq_group_window g;
 };
 
-/* Conditions for columns of the table of groups. */
+/* Conditions under which the table of groups has a column (column_spec.when). */
 enum {
 	PER_CPU = 1 << 0,
 	PER_COMM = 1 << 1,
@@ -31,7 +33,10 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	/* condition for the top-level keys of a report, not for columns of the table of groups */
+	/*
+	 * condition for top-level keys of the runq report, instead of columns of the table of
+	 * groups
+	 */
 	WITH_WAITS_SEEN = 1 << 9,
 	PER_VM = 1 << 11,
 };
@@ -146,8 +151,9 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 }
 
 /*
- * Fills the table with the number of waits up to each boundary of the option le. If some waits are
- * longer than the last boundary, the last row has no boundary and contains the number of all waits.
+ * Fills the table with the number of waits up to each boundary of option le (upper bounds of
+ * waits). If some waits are longer than the last boundary, the last row has no boundary and
+ * contains the number of all waits.
  */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)

@@ -26,7 +26,7 @@ extern const struct table_spec *const runq_tables[]; /* NULL-terminated list of 
  */
 int runq_report(const struct runq_window *window, const struct overview_window *all,
 		struct report **ret_report);
-/* Builds a report of window->long_waits only. If there are no long waits, *ret_report is NULL. */
+/* Builds a report of window->long_waits only. If @window has no long waits, *ret_report is NULL. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
 /*
@@ -42,7 +42,7 @@ void runq_findings(const struct runq_window *window, bool groups, struct report 
 const char *runq_quota_name(const struct runq_group *group, const char *name,
 			    char buf[FINDING_TEXT]);
 
-/* Wait time of the group after wake-ups, counting only waits with a known cause. */
+/* Time that the group waited after wake-ups. Only waits with a known cause count. */
 uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits that began with a wake-up; 0 if the group has no waits. */
 double runq_delayed(const struct runq_group_window *group);
@@ -69,7 +69,10 @@ void runq_report_quality(const struct runq_window *window, struct report *report
 extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
 	runq_pressure_losses_table, runq_avoidable_losses_table;
 void runq_report_idle(const struct runq_window *window, struct report *report);
-/* Adds a note with the latency limit that avoids the idle state with the longest waits. */
+/*
+ * Adds a note with the limit of the exit latency (PM QoS) that avoids the idle state with the
+ * longest waits.
+ */
 void runq_report_advice(const struct runq_window *window, struct report *report);
 
 /* Adds findings about waits during which another core was idle. */

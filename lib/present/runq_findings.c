@@ -36,7 +36,7 @@ static const struct finding_rule idle_state = {
 	"idle_state", "idle", LEAST,
 	"set the latency limit that the notes name, or measure the idle states with subtick wake"};
 #define SAME_GROUP "tasks of %s wait for each other: %s%s"
-/* Rule that is used if the causes of waits were not measured. */
+/* Rule for findings about waits whose causes were not measured. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
 /*
@@ -122,8 +122,8 @@ static struct finding group_finding(const struct runq_window *w,
 }
 
 /*
- * Adds a finding about waits of one cause. The group, the rate and the p99 are the arguments of the
- * format @fmt.
+ * Adds a finding about waits of one cause. The name of the group, the wait time per second and the
+ * p99 of the waits are the arguments of the format string @fmt.
  */
 #define SAY(rule, ns, fmt, ...)                                                              \
 	do {                                                                                 \
@@ -182,7 +182,7 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 	char rate[48], p99[32], buf[32];
 	const char *name;
 
-	/* Check single causes only if the wait time of all causes is long enough for a finding. */
+	/* Skip a group whose wait time is too short for a finding even with all causes together. */
 	if (!findings_due(report, &waits, group->sum_ns))
 		return;
 	name = runq_party_name(w->per, &group->party, buf);
@@ -192,7 +192,9 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 	}
 	if (is_known(w, RUNQ_THROTTLED))
 		add_quota_finding(w, group, name, report);
-	/* With --blame, add_pair_finding() names the tasks that ran on the core. */
+	/*
+	 * With --blame, add_pair_finding() adds findings that name the tasks which ran on the core.
+	 */
 	if (!w->has_blame) {
 		SAY(&others, cause[RUNQ_OTHER], "%s waits for tasks of other groups: %s%s");
 		SAY(&same_group, cause[RUNQ_SAME], SAME_GROUP);
@@ -213,8 +215,8 @@ static const struct runq_group_window *find_group(const struct runq_window *w,
 }
 
 /*
- * Adds a finding about a pair of victim and culprit. The wait time that the culprit causes includes
- * waits of preempted tasks, which are no delay if tasks share the core fairly.
+ * Adds a finding about one victim and one culprit. The wait time that the culprit causes includes
+ * waits after preemptions. Waits after preemptions are no delay if tasks share the core fairly.
  */
 static void add_pair_finding(const struct runq_window *w, const struct runq_blame *blame,
 			     struct report *report)
@@ -335,8 +337,8 @@ static void add_steal_finding(const struct runq_window *w, struct report *report
 }
 
 /*
- * QEMU before 10.2 names its threads only with debug-threads=on. If threads have no names, vCPU
- * threads are counted in the row "NAME/other".
+ * QEMU before 10.2 names its threads only with debug-threads=on. If QEMU does not name its threads,
+ * the row "NAME/other" contains the vCPU threads of VM NAME.
  */
 static void note_unnamed(const struct runq_window *w, struct report *report)
 {
@@ -362,7 +364,7 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
 	add_steal_finding(w, report);
-	/* If each row is a core, no row can name waiting tasks. */
+	/* If each group is a core, findings about groups could not name waiting tasks. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
 	for (size_t i = 0; groups && i < w->nr_groups; i++)

@@ -48,7 +48,7 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 	columns_set(report, &runq_idle_losses_table, 0, w);
 }
 
-/* Sums the waits of all groups for cores to leave the idle state of @like. */
+/* Sums the waits of all groups for cores that leave the idle state of row @like. */
 static struct runq_idle_state sum_state(const struct runq_window *w,
 					const struct runq_idle_state *like)
 {
@@ -64,9 +64,9 @@ static struct runq_idle_state sum_state(const struct runq_window *w,
 }
 
 /*
- * Adds a note with the latency limit that avoids the idle state with the longest waits. cpuidle
- * enters no state whose exit latency is above the limit. The latency limit is in whole us, so no
- * limit can exclude an idle state with an exit latency below 1 us.
+ * Adds a note with the limit of the exit latency (PM QoS) that avoids the idle state with the
+ * longest waits. cpuidle enters no state whose exit latency is above the limit. The limit is a
+ * whole number of us, so no limit can exclude an idle state with an exit latency below 1 us.
  */
 void runq_report_advice(const struct runq_window *w, struct report *report)
 {
@@ -97,8 +97,8 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 #define LEAST 0.01
 
 /*
- * Minimum difference of lower and upper bound of the avoidable time for a note, as a share of the
- * upper bound.
+ * Minimum difference of the two bounds of the avoidable wait time, as a share of the upper bound,
+ * for a note about the difference.
  */
 #define WIDE 0.01
 

@@ -48,7 +48,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 
 		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
 		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
-		/* The ratios of an empty window are NaN, which is null in the output. */
+		/* The ratios of a window of 0 ns are NaN, which the output shows as null. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
@@ -124,8 +124,8 @@ struct wait_row {
 };
 
 /*
- * Returns the kernel step that left the task waiting although a CPU was idle: "wake-up" or
- * "balance". Returns NULL if no part of the wait was avoidable.
+ * Returns the step of the kernel's scheduler that left the task waiting although a CPU was idle:
+ * "wake-up" or "balance". Returns NULL if no part of the wait was avoidable.
  */
 static const char *placed_by(const struct trace_wait *wait)
 {
@@ -254,7 +254,10 @@ struct event_row {
 	struct trace_window w;
 };
 
-/* Columns that the text format omits, because trace_ended() describes the event in a sentence. */
+/*
+ * Column about the event that ended the recording. The text format omits the column, because
+ * trace_ended() describes the event in a sentence.
+ */
 #define FIELD(id, member, if_) \
 	COLUMN(struct event_row, id, member, .when = if_, .flags = COLUMN_DATA_ONLY)
 static const struct column_spec event_columns[] = {

@@ -21,16 +21,17 @@ const char *trace_waker_irq(const struct trace_window *w, const struct trace_wai
 /* Name of the interrupt or softirq of a slice, or NULL for a slice of another kind. */
 const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
 /*
- * Formats a sentence about the event that ended the recording. The caller frees the sentence.
- * Returns NULL if no event ended the recording.
+ * Formats a sentence about the event that ended the recording. The caller frees the returned
+ * sentence. Returns NULL if no event ended the recording.
  */
 char *trace_ended(const struct trace_window *w);
 
 /* Converts a trace to a timeline, which keeps pointers to names in @w. Returns 0 or -ENOMEM. */
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
 /*
- * Adds at most @max_slices slices around the event that ended the recording or, without an event,
- * around the longest wait. Adds the @max_waits longest waits. Returns 0 or -ENOMEM.
+ * Adds the slices and waits of a picture to @timeline. The slices, at most @max_slices, surround
+ * the event that ended the recording or, without an event, the longest wait. The waits are the
+ * @max_waits longest waits. Returns 0 or -ENOMEM.
  */
 int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
 			   struct timeline *timeline);

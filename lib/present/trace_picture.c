@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Selects the slices and waits of the picture in a trace file. */
+/* Selects the slices and waits of a recording for the picture in its trace file. */
 #include "present/trace.h"
 
 #include <errno.h>
@@ -17,8 +17,7 @@ static size_t slices_in(const struct trace_window *w, const struct range *range)
 		size_t end = trace_slice_at(&w->cpu[cpu], range->to_ns);
 
 		/*
-		 * Include a slice that begins inside the time range, even if it ends after the
-		 * range.
+		 * Include a slice that begins inside the time range and ends after the time range.
 		 */
 		end += end < w->cpu[cpu].nr_slices &&
 		       w->cpu[cpu].slices[end].from_ns < range->to_ns;
@@ -38,7 +37,7 @@ static struct range around(const struct trace_window *w, uint64_t centre_ns, uin
 	return range;
 }
 
-/* Chooses the longest time range around @centre_ns with at most @max slices. */
+/* Returns the longest time range around the time @centre_ns that has at most @max slices. */
 static struct range choose(const struct trace_window *w, uint64_t centre_ns, size_t max)
 {
 	uint64_t low = 0, high = w->to_ns - w->from_ns;

@@ -30,7 +30,10 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 	return kinds[kind];
 }
 
-/* Bits of the task state that ftrace shows. Bits above 0xff are modifiers, such as TASK_NOLOAD. */
+/*
+ * Returns the bits of a task state that ftrace shows. Bits above 0xff are modifiers, such as
+ * TASK_NOLOAD.
+ */
 static uint32_t shown_state(uint32_t state)
 {
 	return state & 0xff ? state & 0xff : !!state << 8;
@@ -106,7 +109,10 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* A recorded event TRACE_HOLD describes the wait that ends with the next event. */
+		/*
+		 * The timeline has no TRACE_HOLD event, which only describes the wait that the next
+		 * event ends.
+		 */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
 		if (trace_edge_wakes(&core->edges[i]))

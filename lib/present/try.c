@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "present/runq.h"
 
-#define OTHERS_NAMED 4 /* maximum number of other cgroups in the verdict */
+#define OTHERS_NAMED 4 /* maximum number of other cgroups that a verdict names */
 
 static const char *const arm_names[] = {[TRY_ORIGINAL] = "original", [TRY_CHANGED] = "changed"};
 static const char *const figure_names[] = {
@@ -56,7 +56,9 @@ static const struct column_spec effect_columns[] = {
 };
 static const struct table_spec effects_table = TABLE("effects", "effects", effect_columns);
 
-/* True if @figure of the cgroup changes so much that a cgroup without --watch is reported, too. */
+/*
+ * True if @figure of the cgroup changes enough for a report of the cgroup without option --watch.
+ */
 static bool is_affected(const struct try_group *group, enum try_figure figure)
 {
 	return group->effect[figure].found && fabs(group->effect[figure].ratio) > TRY_OTHER_RATIO;

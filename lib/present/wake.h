@@ -25,8 +25,8 @@ int wake_report_points(const struct wake_window *window, bool distribution,
 
 void wake_findings(const struct wake_window *window, struct report *report);
 /*
- * Formats a limit of the exit latency as the value for pm_qos_resume_latency_us. In this file the
- * kernel interprets 0 as no limit, and "n/a" as a limit of 0.
+ * Formats a limit of the exit latency as the value for pm_qos_resume_latency_us. The kernel reads
+ * the value 0 of pm_qos_resume_latency_us as no limit, and "n/a" as a limit of 0.
  */
 const char *wake_limit_value(uint64_t limit_ns, char buf[24]);
 /* Formats the latency limit (PM QoS) of one CPU as "FILE=VALUE" for `subtick try --set`. */

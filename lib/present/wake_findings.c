@@ -18,7 +18,7 @@
  * wake latencies add up to at most 0.1 ms per second.
  */
 #define LEAST 0.01
-/* Minimum number of wake-ups for a median. */
+/* Minimum number of wake-ups for a reliable median of the wake latency. */
 #define LEAST_COUNT 20
 
 static const struct finding_rule waits = {"wake_exit", "idle", LEAST,
@@ -34,7 +34,7 @@ typedef bool (*state_filter)(const struct wake_window *w, const struct wake_stat
 /* Sum of one idle state over all cores whose row passes the filter. */
 struct alike {
 	char cpus[64];
-	bool several; /* true if the sum includes more than one core */
+	bool several; /* true if the sum is over more than one core */
 	double worst_ns;
 	uint64_t lost_ns;
 };
@@ -58,8 +58,8 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 }
 
 /*
- * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter, or if
- * an earlier row of the same state passes the filter.
+ * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter @is,
+ * or if an earlier row of the same idle state passes the filter and already has the sum.
  */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)
@@ -199,7 +199,7 @@ static void note_machine(const struct wake_window *w, struct report *report)
 			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 }
 
-/* True if an earlier row has the same state and verdict, because one note covers all cores. */
+/* True if an earlier row has the same idle state and @verdict: one note covers all cores. */
 static bool is_noted(const struct wake_window *w, size_t row, enum wake_verdict verdict)
 {
 	for (size_t i = 0; i < row; i++)

@@ -10,7 +10,7 @@
 
 #include "stats/hist.h"
 
-/* Row of one measured wake-up (point). A timestamp that is missing is null. */
+/* Row of one measured wake-up (point). A missing timestamp of the point is null in the output. */
 struct point_row {
 	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
 	double latency_ns, irq_ns;
@@ -42,7 +42,10 @@ static const struct column_spec point_columns[] = {
 };
 static const struct table_spec points_table = TABLE("points", NULL, point_columns);
 
-/* Name of the idle state of a point. Every idle state with a valid point has a row in w->states. */
+/*
+ * Name of the idle state of a measured wake-up (point). Every idle state with a valid measured
+ * wake-up (point) has a row in w->states.
+ */
 static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int index)
 {
@@ -53,8 +56,8 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 }
 
 /*
- * Name of the forced idle state or energy preference of a round. Every round with a valid point has
- * a row in w->states.
+ * Name of the forced idle state or energy preference of a round. Every round with a valid measured
+ * wake-up (point) has a row in w->states.
  */
 static const char *round_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int round, bool preference)
@@ -156,10 +159,10 @@ static const struct column_spec le_columns[] = {
 };
 static const struct table_spec distribution_table = TABLE("distribution", NULL, le_columns);
 
-/* Filter that selects the points of one curve. */
+/* Filter that selects the measured wake-ups (points) of one curve. */
 struct curve {
 	const struct wake_cpu *cpu; /* core of the points, or NULL for all cores */
-	const char *state;	    /* idle state of the measured wake-ups, or NULL for all */
+	const char *state;	    /* idle state of the points, or NULL for all idle states */
 	enum wake_source source;    /* source of the points, or WAKE_NR_SOURCES for all sources */
 };
 
@@ -191,8 +194,8 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
 		row.count += count[i];
 		/*
-		 * Skip empty buckets before the first value, except the bucket directly before that
-		 * value.
+		 * Skip empty histogram buckets before the shortest latency, except the bucket
+		 * directly before the shortest latency.
 		 */
 		if (!row.count && !count[i + 1])
 			continue;
@@ -201,7 +204,10 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	}
 }
 
-/* True for the first row of each idle state, so that an idle state has only one curve. */
+/*
+ * True if no earlier row of w->states has the same idle state, so that each idle state has only one
+ * curve.
+ */
 static bool is_first(const struct wake_window *w, size_t row)
 {
 	for (size_t i = 0; i < row; i++)

@@ -197,8 +197,8 @@ static int descending(const void *a, const void *b)
 }
 
 /*
- * Finds the rank in position @most of all ranks, sorted largest first. *ret_equal is the number of
- * rows with exactly this rank among the @most rows that are kept.
+ * Finds the lowest rank of the @most rows that columns_top() keeps. *ret_equal is the number of
+ * kept rows with exactly this rank.
  */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)

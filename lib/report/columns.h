@@ -10,16 +10,19 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the struct member. Most types have a value that stands for null. */
+/*
+ * Type of the struct member that a column shows. Most types have a value that becomes null in the
+ * report.
+ */
 enum column_kind {
-	COLUMN_TABLE,	 /* nested table that columns_nested() creates */
-	COLUMN_NUMBERED, /* one column per percentile of columns_percentiles() */
+	COLUMN_TABLE,	 /* cells are nested tables, which columns_nested() creates */
+	COLUMN_NUMBERED, /* one column for each percentile that columns_percentiles() adds */
 	COLUMN_U32,	 /* UINT32_MAX is null */
 	COLUMN_U64,	 /* UINT64_MAX is null */
-	COLUMN_F64,	 /* NaN and infinities are null */
+	COLUMN_F64,	 /* double; NaN and infinities are null */
 	COLUMN_BOOL,
-	COLUMN_BOOL3, /* int8_t; a negative value is null */
-	COLUMN_STR,   /* pointer to a string; NULL is null */
+	COLUMN_BOOL3, /* int8_t as bool; a negative value is null */
+	COLUMN_STR,   /* pointer to a string; NULL becomes null */
 	COLUMN_CHARS, /* array of characters inside the struct */
 };
 
@@ -34,11 +37,11 @@ enum column_flag {
 	/* A double that is a whole number of 0 or more is written as an integer. */
 	COLUMN_INTEGER = 1 << 1,
 	COLUMN_ROUND = 1 << 2,	  /* the double is rounded, then written as an integer */
-	COLUMN_OPTIONAL = 1 << 3, /* if the value is null, columns_set() omits the key */
+	COLUMN_OPTIONAL = 1 << 3, /* columns_set() omits the key of a null value */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
 	/*
-	 * The JSON Schema does not require the key of the column, because reports of older versions
-	 * of subtick do not contain the key.
+	 * The JSON Schema does not require the key of a column with this flag, because reports of
+	 * older versions of subtick lack the key.
 	 */
 	COLUMN_LATER = 1 << 4,
 };
@@ -50,7 +53,8 @@ struct column_spec {
 	unsigned int flags;
 	/*
 	 * Conditions of the column as bits; 0 for a column that the table always has. The table has
-	 * the column if `when` and @have of columns_table() have at least one bit in common.
+	 * the column if `when` has at least one bit in common with the argument @have of
+	 * columns_table().
 	 */
 	unsigned int when;
 	/*
@@ -68,15 +72,15 @@ struct column_spec {
 struct table_spec {
 	const char
 		*key; /* JSON key; "" for top-level keys, "quality" for quality keys */
-	const char *title; /* heading in text, or NULL */
+	const char *title; /* heading of the table in text output, or NULL */
 	const struct column_spec *cols;
 	size_t nr;
 	/*
 	 * top-level and quality keys: true if some reports of the command do not contain these keys
 	 */
 	bool optional;
-	bool text_hidden; /* true if text output shows the table only with --all */
-	const char *rank; /* key of the column whose value ranks the rows, or NULL */
+	bool text_hidden; /* text output shows the table only on request, such as with --all */
+	const char *rank; /* key of the column by which columns_top() ranks the rows, or NULL */
 };
 
 /* Initializer of a table specification with the array of columns @specs. */
@@ -121,15 +125,15 @@ struct table_spec {
 	}
 
 /*
- * Adds a table to the report, with the columns whose conditions are in @have. Returns NULL on
- * failure.
+ * Adds the table @spec to the report, with the columns whose conditions (column_spec.when) are in
+ * @have. Returns NULL on failure.
  */
 struct table *columns_table(struct report *report, const struct table_spec *spec,
 			    unsigned int have);
 /* Adds a table with percentile columns: 99.9 becomes the key "p999_ns" with the title "p99.9". */
 struct table *columns_percentiles(struct report *report, const struct table_spec *spec,
 				  unsigned int have, const double *percent, unsigned int nr);
-/* Digits of a percentile in a key, such as "999" for 99.9. */
+/* Formats the digits of percentile @percent for a JSON key, such as "999" for 99.9. */
 void columns_digits(double percent, char digits[24]);
 /* Fills the cells of a row from the members of the struct @from. */
 void columns_fill(struct table *table, size_t row, const void *from);
@@ -144,15 +148,17 @@ void columns_rows(struct report *report, const struct table_spec *spec, const vo
 /* Stores a number in a cell. A whole number of 0 or more becomes an integer. */
 void columns_f64(struct value *value, double f64);
 /*
- * Makes a nested table with @rows rows of nulls in a cell. The nested tables of all rows share
- * their columns. The caller may append rows only if @rows is 0.
+ * Makes a nested table with @rows rows of nulls in the cell (@row, @col) of @parent. The nested
+ * tables of all rows of @parent share their columns. The caller may append rows to the nested table
+ * only if @rows is 0.
  */
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
 /*
  * Keeps the @most rows with the largest rank in each ranked table, without reordering. Adds a note
  * with the number of removed rows to the report. A table with nested tables must be sorted by rank,
- * because the nested table of the first row owns the columns of all other nested tables.
+ * so that its first row is kept: the nested table of the first row owns the columns of all nested
+ * tables.
  */
 void columns_top(struct report *report, size_t most);
 

@@ -14,8 +14,8 @@ enum family_type {
 
 /*
  * List of all metric families: X(id, name, type, unit, help). The name of a family ends in its
- * unit. Families with UNIT_NS are exported in seconds. The writers add type suffixes such as _total
- * to the name.
+ * unit. The values of families with UNIT_NS are exported in seconds instead of ns. The exporter
+ * adds type suffixes such as _total to the name of a family.
  */
 #define FAMILIES(X)                                                                                \
 	X(F_BUILD, "subtick_build", FAMILY_INFO, UNIT_TEXT, "Version of subtick and of the kernel it measures.") \

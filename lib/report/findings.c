@@ -72,8 +72,9 @@ static bool is_lower(const struct table *table, size_t row, const struct finding
 }
 
 /*
- * Returns the index of the row for @finding. If the table is full, @finding replaces the last row.
- * Returns SIZE_MAX if the table is full and all rows have more lost time than @finding.
+ * Returns the index of the row for @finding. If the table already has FINDINGS_MAX rows, @finding
+ * replaces the last row. Returns SIZE_MAX if all of FINDINGS_MAX rows have more lost time than
+ * @finding.
  */
 static size_t row_for(struct report *report, struct table *table, const struct finding *finding)
 {

@@ -23,15 +23,15 @@
 struct finding_rule {
 	const char *name;   /* name of the cause in JSON, which must never change */
 	const char *cause;  /* kind of the culprit in JSON, such as "quota", "task" or "softirq" */
-	double least_ratio; /* minimum ratio of lost time to window length */
-	const char *next;   /* advice that is used if the finding has neither command nor setting */
+	double least_ratio; /* minimum lost time of a finding ÷ window length */
+	const char *next;   /* advice for findings with neither command nor setting */
 };
 
 struct finding {
 	const struct finding_rule *rule;
 	uint64_t lost_ns;
 	uint32_t cpu;  /* CPU number, or UINT32_MAX if the finding is not about one CPU */
-	double share;  /* share of the victim's wait time or of the CPU's time, or NAN if unknown */
+	double share;  /* share of the victim's wait or run time, or of CPU time; NAN if unknown */
 	/*
 	 * 99th percentile of the waits, delays or interruptions of the finding, or NAN if unknown
 	 */
@@ -55,7 +55,10 @@ static inline struct finding finding_of(const struct finding_rule *rule, uint64_
 /* Address of a new finding with automatic storage duration. */
 #define FINDING(rule, lost_ns) (&(struct finding[]){finding_of(rule, lost_ns)}[0])
 
-/* Formats text into a member of a finding. Text that does not fit into the member becomes "". */
+/*
+ * Formats text into a member of a finding. If the text is too long for the member, the member
+ * becomes "".
+ */
 #define finding_set(array, ...) finding_format(array, sizeof(array), __VA_ARGS__)
 void finding_format(char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -76,8 +79,8 @@ static inline bool findings_due(const struct report *report, const struct findin
 	       (double)lost_ns >= rule->least_ratio * (double)report->window_ns;
 }
 /*
- * Adds a finding if findings_due() is true. Most cgroups have no finding, so callers should check
- * findings_due() before they format names.
+ * Adds @finding to @report if findings_due() is true. Most cgroups have no finding. Callers should
+ * check findings_due() first, to format names only for cgroups with a finding.
  */
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

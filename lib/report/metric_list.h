@@ -13,8 +13,8 @@
 /*
  * X(id, key, title, unit, help). The key is the name of the metric in JSON and CSV, and ends in the
  * unit. A dot in a key makes a nested JSON object: the key "compare.x" is written as
- * "compare":{"x":…}. The title is the column heading in text. Metrics of loss counters follow from
- * base/losses.h: M_torn_total has the key "torn_total".
+ * "compare":{"x":…}. The title is the column heading in text output. Metrics of loss counters
+ * follow from base/losses.h: M_torn_total has the key "torn_total".
  */
 #define METRICS(X)                                                                                 \
 	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \

@@ -34,8 +34,8 @@ struct metric {
 
 const struct metric *metric_get(enum metric_id id);
 /*
- * Finds the metric with the key @key. If several metrics have the key @key, prefers a metric in
- * @unit. Returns METRIC_NR if the key is unknown.
+ * Finds the metric with the key @key. If several metrics have this key, prefers the metric whose
+ * unit is @unit. Returns METRIC_NR if the key is unknown.
  */
 enum metric_id metric_find(const char *key, enum unit unit);
 

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 
-#define MAX_DEPTH 6   /* maximum nesting depth; reports of subtick have three levels */
+#define MAX_DEPTH 6   /* maximum nesting depth of JSON; reports of subtick have three levels */
 #define MAX_KEY	  128 /* maximum length of a key, with the dots of nested objects */
 #define MAX_COLS  512
 
@@ -18,8 +18,8 @@
 #define SCHEMA_END   "/1"
 
 /*
- * Generic metrics for keys that are not in the list of metrics, selected by the unit suffix of the
- * key.
+ * Generic metrics for JSON keys that are not in the list of metrics. The unit suffix of a key
+ * selects the generic metric.
  */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
@@ -40,7 +40,8 @@ static int bad(const struct reader *r, const char *what)
 }
 
 /*
- * Title of a percentile key: "p99.9" for "p999_ns". Returns false if the key is not a percentile.
+ * Formats the title of the JSON key of a percentile: "p99.9" for "p999_ns". Returns false if @key
+ * is not the key of a percentile.
  */
 static bool percentile_title(const char *key, char *title, size_t size)
 {
@@ -136,8 +137,8 @@ static int read_value(struct reader *r, struct table *table, size_t row, size_t 
 }
 
 /*
- * Reads a JSON object into table row @row. If @row is SIZE_MAX, only adds a column for each key.
- * Nested objects are flattened: {"a":{"b":1}} is the column "a.b".
+ * Reads a JSON object into table row @row. If @row is SIZE_MAX, adds a column for each key of the
+ * object and reads no values. Nested objects are flattened: {"a":{"b":1}} is the column "a.b".
  */
 static int read_object(struct reader *r, struct table *table, size_t row, const char *prefix,
 		       json_t *object, int depth)

@@ -11,7 +11,10 @@
 
 #include "base/array.h"
 
-/* Dummy cell that is written after a failure. The value of the dummy cell is never read. */
+/*
+ * Dummy cell, to which callers write values after a failed allocation. The value of the dummy cell
+ * is never read.
+ */
 static __thread struct value scrap;
 
 static char *copy_str(const char *str, bool *failed)
@@ -307,8 +310,8 @@ int table_metric(const struct table *table, enum metric_id id)
 }
 
 /*
- * Appends a column to a table that has at most one row. Allocates the cell first, so that no column
- * is added if the allocation fails.
+ * Appends a column to a table that has at most one row. Allocates the cell before the column is
+ * added, so that no column is added if the allocation fails.
  */
 static struct value *single(struct table *table, enum metric_id id)
 {

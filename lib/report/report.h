@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The result of one measured window, independent of the output format. */
+/* Report: the result of one measured window, independent of the output format. */
 #ifndef SUBTICK_REPORT_H
 #define SUBTICK_REPORT_H
 
@@ -11,7 +11,7 @@
 #include "report/metrics.h"
 
 enum value_kind {
-	VALUE_NULL, /* the value is unavailable; null in JSON */
+	VALUE_NULL, /* unavailable value, which is null in JSON */
 	VALUE_U64,
 	VALUE_F64,
 	VALUE_BOOL,
@@ -37,7 +37,7 @@ struct column {
 	 * cells
 	 */
 	const struct column_spec *spec;
-	char *key; /* key of the metric, or another key such as "p99_ns" */
+	char *key; /* key of the column: the key of its metric, or another key such as "p99_ns" */
 	char *title;
 	bool data_only; /* the column is in JSON and CSV, but not in text */
 };
@@ -47,7 +47,7 @@ struct column {
  */
 struct table {
 	char *key;   /* JSON key of the table */
-	char *title; /* heading in text, or NULL for no heading */
+	char *title; /* heading of the table in text output, or NULL */
 	struct column *cols;
 	size_t nr_cols;
 	struct value *cells; /* array of nr_rows × nr_cols cells */
@@ -58,9 +58,9 @@ struct table {
 	 */
 	size_t bar_first, bar_end;
 	/*
-	 * The columns [parts_first, parts_end) are parts of one sum. Text output shows only the
-	 * largest parts, in one column; with --wide it shows all parts. The table has no parts if
-	 * parts_first and parts_end are equal.
+	 * The columns [parts_first, parts_end) are parts of one sum. Text output with --wide shows
+	 * all parts. Text output without --wide shows only the largest parts, in one column. The
+	 * table has no parts if parts_first and parts_end are equal.
 	 */
 	size_t parts_first, parts_end;
 	/* Key of the column that ranks the rows for columns_top(), or NULL to keep all rows. */
@@ -83,7 +83,7 @@ struct report {
 	char *source;  /* source of the figures, such as "bpf", or NULL */
 	uint64_t time_unix_ns;
 	uint64_t window_ns;
-	/* table with one row: the top-level keys that have no member in this struct */
+	/* table with one row: the top-level keys that have no member in struct report */
 	struct table *fields;
 	struct table *quality; /* table with one row of losses, errors and flags */
 	struct table **tables;
@@ -102,7 +102,7 @@ struct report *report_new(const char *command);
 struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t window_ns,
 			    const char *source);
 void report_free(struct report *report);
-/* Returns 0, or -ENOMEM if @report is NULL or any allocation failed. */
+/* Returns 0, or -ENOMEM if @report is NULL or any allocation for @report failed. */
 int report_check(const struct report *report);
 /*
  * Stores a complete report in @ret_report. Frees an incomplete report and returns -ENOMEM. Returns
@@ -115,17 +115,17 @@ void report_note(struct report *report, const char *fmt, ...) __attribute__((for
 bool report_head_key(const char *key, size_t len);
 /*
  * Adds a top-level key (report_field()) or a quality key (report_quality()) to the report, and
- * returns the cell of the new key. The caller must not add a key twice.
+ * returns the cell of the new key. The caller must not add the same key twice to a report.
  */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 
 struct table *report_table(struct report *report, const char *key, const char *title);
-/* Creates a nested table in a cell. The nested table is freed together with the cell. */
+/* Creates a nested table in a cell. Freeing the cell also frees the nested table. */
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key);
 /*
  * Creates a nested table with the key and columns of @like, and with @rows rows of nulls. @like
- * must be in the same report.
+ * must belong to the same report as @parent.
  */
 struct table *table_nested_like(struct table *parent, size_t row, size_t col,
 				const struct table *like, size_t rows);
@@ -135,12 +135,14 @@ size_t table_col_as(struct table *table, enum metric_id id, const char *key, con
 size_t table_row(struct table *table);
 /* Returns a cell of a table. Returns a dummy cell, never NULL, if the cell does not exist. */
 struct value *table_cell(const struct table *table, size_t row, size_t col);
-/* Index of the column with the key @key, or -1. */
+/* Index of the column of @table with the key @key, or -1 if @table lacks the column. */
 int table_find(const struct table *table, const char *key);
-/* Index of the first column of the metric, or -1. */
+/* Index of the first column of @table with metric @id, or -1 if @table lacks the metric. */
 int table_metric(const struct table *table, enum metric_id id);
 
-/* Finds a table by key. Returns NULL if @report is NULL or lacks the table. */
+/*
+ * Finds the table of @report with the key @key. Returns NULL if @report is NULL or lacks the table.
+ */
 const struct table *report_find(const struct report *report, const char *key);
 /* Value of a cell by row and key. Returns a null value, never NULL, if the cell does not exist. */
 const struct value *table_get(const struct table *table, size_t row, const char *key);
@@ -159,10 +161,10 @@ void value_str(struct value *value, const char *str);
 double value_number(const struct value *value);
 
 /*
- * Reads the first report of @text. @ret_used is the length of the report, where the next report
- * starts. Returns -ENODATA if @text is blank, and -EINVAL with the reason in @err if @text is not a
- * report. A report that was read from JSON has no table titles and no hints for text output,
- * because JSON does not contain titles and hints.
+ * Reads the first report of @text. Sets *@ret_used to the length of the first report; the next
+ * report starts at this offset. Returns -ENODATA if @text is blank, and -EINVAL with the reason in
+ * @err if @text is not a report. A report that was read from JSON has no table titles and no hints
+ * for text output, because JSON does not contain titles and hints.
  */
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
 		     struct err *err);

@@ -25,7 +25,7 @@
 #define RUNQ_CHUNK	 128 /* number of slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
-/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
+/* Size of the table of tasks, a power of two. The index of a task is its pid modulo this size. */
 #define RUNQ_NR_TASKS	 65536
 #define RUNQ_NR_EXITS	 16384
 #define RUNQ_NR_BLAME	 16384
@@ -51,7 +51,7 @@ enum runq_cause {
 	RUNQ_KTHREAD,	/* wait time behind kernel threads */
 	RUNQ_PREEMPTED, /* wait time of a wait that began with a preemption */
 	RUNQ_NR_HOT,
-	RUNQ_THROTTLED = RUNQ_NR_HOT, /* wait time in which CPU quota throttled the task */
+	RUNQ_THROTTLED = RUNQ_NR_HOT, /* wait time that CPU quota caused */
 	RUNQ_MIGRATED,		      /* wait time on another core before a migration */
 	RUNQ_UNKNOWN,		      /* wait time before the oldest recorded switch of the core */
 	RUNQ_NR_CAUSES,
@@ -366,7 +366,7 @@ struct runq_walk {
 	__u64 cause_ns[RUNQ_NR_CAUSES];
 	__u64 culprit_ns;
 	/*
-	 * main culprit of the wait, with the longest time segment or the longest throttling, as in
+	 * culprit of the longest time segment or the longest throttling of the wait, encoded as by
 	 * RUNQ_RAN_WHO(); 0 if there is none
 	 */
 	__u32 culprit;

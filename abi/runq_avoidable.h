@@ -11,7 +11,7 @@
 #endif
 
 #define RUNQ_AVOIDABLE_NR    16384 /* maximum number of groups */
-/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
+/* Size of the table of tasks, a power of two. The index of a task is its pid modulo this size. */
 #define RUNQ_AVOIDABLE_TASKS 65536
 #define RUNQ_AVOIDABLE_CPUS  1024 /* maximum number of CPUs; a power of two */
 #define RUNQ_AVOIDABLE_WORDS (RUNQ_AVOIDABLE_CPUS / 64)
@@ -94,7 +94,7 @@ struct runq_avoidable_task {
 struct runq_avoidable_waits {
 	__u64 least_ns;
 	__u64 most_ns;
-	/* wait time in which all idle cores were outside of the task's affinity or cpuset */
+	/* wait time in which only cores were idle on which the task may not run */
 	__u64 excluded_ns;
 	/*
 	 * number of a core that was idle during a recent avoidable wait, plus 1; 0 if there is none

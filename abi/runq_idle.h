@@ -20,7 +20,7 @@ struct runq_idle_cpu {
 
 _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
 
-/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
+/* Size of the table of tasks, a power of two. The index of a task is its pid modulo this size. */
 #define RUNQ_IDLE_TASKS 65536
 
 /*

@@ -9,7 +9,7 @@
 
 #define RUNQ_PRESSURE_NR \
 	16384 /* maximum number of cgroups, including all ancestors; a power of two */
-/* number of entries of the table of tasks (index: pid modulo table size); a power of two */
+/* Size of the table of tasks, a power of two. The index of a task is its pid modulo this size. */
 #define RUNQ_PRESSURE_TASKS 65536
 #define RUNQ_PRESSURE_CPUS  2048 /* maximum number of CPUs; a power of two */
 /* maximum nesting depth of cgroups including the root; a power of two */

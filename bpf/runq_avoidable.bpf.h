@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sets of cores that tasks may use, and for each set the time in which a core of the set is idle.
+ * Measures, for each set of cores that tasks may use, the time in which a core of the set is idle.
  */
 #ifndef SUBTICK_BPF_RUNQ_AVOIDABLE_H
 #define SUBTICK_BPF_RUNQ_AVOIDABLE_H

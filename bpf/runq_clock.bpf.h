@@ -17,7 +17,7 @@
 
 /* maximum lag of a run queue's clock in ns; a larger lag means that a clock was set */
 #define CLOCK_JUMP_NS	  (4ULL << 30)
-/* age at which a measured offset is discarded, because the two clocks drift apart */
+/* A measured offset is discarded after this time, because the two clocks drift apart. */
 #define CLOCK_FORGOT_NS	  (1ULL << 35)
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16

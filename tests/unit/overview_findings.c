@@ -461,8 +461,8 @@ TEST(short_lived)
 }
 
 /*
- * Short-lived processes of /app wait behind other short-lived processes of /app. Of the time for
- * which short-lived processes wait behind each other, only a tenth counts.
+ * Short-lived processes of /app wait behind other short-lived processes of /app. A tenth of this
+ * waiting time counts as lost time.
  */
 TEST(short_lived_victims)
 {

@@ -98,13 +98,13 @@ static void draw_notes(const struct screen *screen, struct lines *lines)
 		const struct table *findings = i ? NULL : findings_of(slot->report);
 
 		draw_wrapped(lines, STYLE_BOLD, slot->command);
-		if (slot->refused) {
+		if (slot->refused.code) {
 			draw_wrapped(lines, STYLE_ALARM, "not measured:");
-			draw_wrapped(lines, STYLE_PLAIN, slot->refused);
+			draw_wrapped(lines, STYLE_PLAIN, slot->refused.what);
 		}
-		if (slot->refused && *slot->fix) {
+		if (slot->refused.fix[0]) {
 			draw_wrapped(lines, STYLE_BOLD, "fix:");
-			draw_wrapped(lines, STYLE_PLAIN, slot->fix);
+			draw_wrapped(lines, STYLE_PLAIN, slot->refused.fix);
 		}
 		for (size_t row = 0; findings && row < findings->nr_rows; row++) {
 			const char *next = table_str(findings, row, "next");
@@ -182,7 +182,7 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 	int x = 0;
 
 	for (size_t i = 0; i < screen->nr_slots; i++)
-		if (screen->slots[i].refused)
+		if (screen->slots[i].refused.code)
 			x = canvas_printf(canvas, row, x, canvas->cols, STYLE_ALARM,
 					  "%s not measured (see notes)  ",
 					  screen->slots[i].command);
@@ -319,13 +319,13 @@ static void draw_pane(struct screen *screen, const struct screen_layout *layout,
 {
 	struct screen_pane *pane = screen_active(screen);
 
-	if (!pane->key)
+	if (!pane->key[0])
 		draw_notes_pane(screen, layout, canvas);
 	else if (screen_table(screen, pane))
 		screen_panes_draw(screen, layout, canvas);
 	else
 		canvas_put(canvas, layout->info_row, 0, canvas->cols, STYLE_DIM,
-			   screen->slots[pane->slot].refused
+			   screen->slots[pane->slot].refused.code
 				   ? "no longer measured; the notes say why"
 				   : "not in this window");
 }

@@ -199,7 +199,7 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     int top, int footer, struct canvas *canvas)
 {
-	int sort = pane->sort ? table_find(table, pane->sort) : SCREEN_OWN_ORDER;
+	int sort = table_find(table, pane->sort);
 	size_t *rows = NULL, room = footer - top - SCREEN_PANE_HEAD;
 	long nr = screen_rows(table, pane->filter, sort, pane->descending, &rows);
 	struct fit fit;

@@ -33,27 +33,20 @@ enum {
 	SCREEN_KEY_BACKSPACE,
 };
 
-enum screen_action {
-	SCREEN_NOTHING,
-	SCREEN_REDRAW,
-	SCREEN_INTERVAL, /* the user changed interval_ns */
-	SCREEN_QUIT,
-};
-
 /* A measurement, with its last report or the reason why the measurement failed. */
 struct screen_slot {
-	char *command;
+	const char *command;
 	/* last report; its loss counters contain only the losses in the last window */
 	struct report *report;
 	struct losses_seen losses;
-	char *refused, *fix;
+	struct err refused; /* code 0 if the measurement did not fail */
 };
 
 /* A table of a report, and the columns, sort order and filter that the user has chosen for it. */
 struct screen_pane {
 	size_t slot;
-	char *key;  /* key of the table in the report */
-	char *sort; /* key of the sort column, or NULL for the order of the report */
+	char key[64];  /* key of the table in the report, or "" for the notes */
+	char sort[64]; /* key of the sort column, or "" for the order of the report */
 	bool descending;
 	bool all;	  /* show also the columns that text output omits */
 	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
@@ -94,23 +87,20 @@ struct screen {
 	size_t page; /* number of visible rows of the table at the last drawing */
 };
 
-void screen_init(struct screen *screen, uint64_t interval_ns);
 void screen_free(struct screen *screen);
 
 /*
- * Adds a slot, which stores the last report of @command. Returns -1 if all slots are used or if out
- * of memory.
+ * Adds a slot, which stores the last report of @command, and returns its index. At most
+ * SCREEN_MAX_SLOTS slots can be added. @command must outlive the screen.
  */
-int screen_add(struct screen *screen, const char *command);
+size_t screen_add(struct screen *screen, const char *command);
 /*
  * Shows @report in slot @slot, and takes ownership of @report. Frees the previous report of the
  * slot. Returns 0 or -ENOMEM.
  */
 int screen_show(struct screen *screen, size_t slot, struct report *report);
-/*
- * Shows the error @why instead of a report in slot @slot, and frees the last report of slot @slot.
- */
-int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
+/* Shows @err instead of a report in slot @slot, and frees the last report of slot @slot. */
+void screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
 /*
  * screen_active() returns the active pane. screen_table() returns the table of @pane in the last
@@ -121,7 +111,8 @@ const struct table *screen_table(const struct screen *screen, const struct scree
 /* First table that is drawn as bars, or NULL if no report has such a table. */
 const struct table *screen_cores(const struct screen *screen, const struct report **ret_report);
 
-enum screen_action screen_key(struct screen *screen, int key);
+/* Handles a key. Returns true if the user quits. */
+bool screen_key(struct screen *screen, int key);
 
 /* Draws the screen onto a blank canvas of any size. Corrects scroll positions. */
 int screen_draw(struct screen *screen, struct canvas *canvas);
@@ -187,8 +178,6 @@ void screen_cores_draw(const struct screen *screen, const struct table *table,
 int screen_history_add(struct screen_history *history, const struct table *cores);
 void screen_history_free(struct screen_history *history);
 
-#define SCREEN_OWN_ORDER (-1)
-
 /*
  * True if a pane shows the column. If @all is true, panes also show columns that text output omits.
  */
@@ -200,8 +189,8 @@ bool screen_col_shown(const struct table *table, size_t col, bool all);
 bool screen_col_descends(const struct table *table, size_t col);
 
 /*
- * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
- * order of the report. Rows whose value in column @sort is unavailable come last. Rows with equal
+ * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort, or in the
+ * order of the report if @sort is negative. Rows whose value in column @sort is unavailable come last. Rows with equal
  * values in column @sort keep the order of the report. Returns the number of rows, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,

@@ -34,16 +34,12 @@ struct bar_style {
 	enum style style;
 };
 
-/*
- * Style of a column in bars. A column without a predefined style gets a letter as its character,
- * which is stored in @letter.
- */
-struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
+/* Look of a part of the load in bars. @col must be a column of the table's bar. */
+const struct bar_style *bar_style_of(const struct table *table, size_t col);
 
 /*
- * Number of characters from the start of a bar to the end of the part of column @col. The sum of
- * the parts up to column @col is rounded, not each part, so that all parts of the bar have exactly
- * @width characters together.
+ * Number of characters from the start of a bar to the end of the part of column @col. Rounds the
+ * sum of the parts, so that all parts of a full bar have @width characters together.
  */
 size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width);
 

@@ -150,8 +150,8 @@ static int csv_values(FILE *out, const struct table *table)
 
 static bool csv_has(const struct csv *csv, const char *key)
 {
-	for (size_t i = 0; i < csv->nr; i++)
-		if (!strcmp(csv->cols[i].key, key))
+	array_for_each(col, csv->cols, csv->nr)
+		if (!strcmp(col->key, key))
 			return true;
 	return false;
 }
@@ -169,8 +169,8 @@ static size_t nr_tables(const struct report *report)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < report->nr_tables; i++)
-		nr += is_listed(report->tables[i]);
+	array_for_each(table, report->tables, report->nr_tables)
+		nr += is_listed(*table);
 	return nr;
 }
 
@@ -188,14 +188,15 @@ static int csv_collect(struct csv *csv, const struct report *report)
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		const struct table *table = report->tables[i];
 
-		for (size_t j = 0; j < table->nr_cols && is_listed(table) && !rc; j++) {
-			const char *key = table->cols[j].key;
+		if (!is_listed(table))
+			continue;
+		array_for_each(col, table->cols, table->nr_cols) {
+			const char *prefix = csv_key_used(report, col->key) ? table->key : NULL;
 
-			if (!csv_has(csv, key))
-				rc = array_push(csv->cols, csv->nr,
-						(struct csv_col){
-							csv_key_used(report, key) ? table->key : NULL,
-							key});
+			if (!csv_has(csv, col->key))
+				rc = rc
+					     ?: array_push(csv->cols, csv->nr,
+							   (struct csv_col){prefix, col->key});
 		}
 	}
 	return rc;
@@ -208,24 +209,23 @@ static void csv_header(const struct csv *csv, struct view *view, const struct re
 	bool many = nr_tables(report) > 1;
 	uint64_t hash = text_hash(HASH_START, many ? "table" : "");
 
-	for (size_t i = 0; i < fields->nr_cols; i++)
-		hash = text_hash(hash, fields->cols[i].key);
-	for (size_t i = 0; i < csv->nr; i++)
-		hash = text_hash(text_hash(hash, csv->cols[i].prefix ?: ""), csv->cols[i].key);
-	for (size_t i = 0; i < quality->nr_cols; i++)
-		hash = text_hash(text_hash(hash, "quality"), quality->cols[i].key);
+	array_for_each(col, fields->cols, fields->nr_cols)
+		hash = text_hash(hash, col->key);
+	array_for_each(col, csv->cols, csv->nr)
+		hash = text_hash(text_hash(hash, col->prefix ?: ""), col->key);
+	array_for_each(col, quality->cols, quality->nr_cols)
+		hash = text_hash(text_hash(hash, "quality"), col->key);
 	if (view->written && hash == view->seen.columns)
 		return;
 	view->seen.columns = hash;
 	fputs("time_unix_ns,window_ns,source", csv->out);
-	for (size_t i = 0; i < fields->nr_cols; i++)
-		fprintf(csv->out, ",%s", fields->cols[i].key);
+	array_for_each(col, fields->cols, fields->nr_cols)
+		fprintf(csv->out, ",%s", col->key);
 	fputs(many ? ",table" : "", csv->out);
-	for (size_t i = 0; i < csv->nr; i++)
-		fprintf(csv->out, ",%s%s%s", csv->cols[i].prefix ?: "",
-			csv->cols[i].prefix ? "." : "", csv->cols[i].key);
-	for (size_t i = 0; i < quality->nr_cols; i++)
-		fprintf(csv->out, ",quality.%s", quality->cols[i].key);
+	array_for_each(col, csv->cols, csv->nr)
+		fprintf(csv->out, ",%s%s%s", col->prefix ?: "", col->prefix ? "." : "", col->key);
+	array_for_each(col, quality->cols, quality->nr_cols)
+		fprintf(csv->out, ",quality.%s", col->key);
 	fputc('\n', csv->out);
 }
 
@@ -243,16 +243,16 @@ static int csv_row(const struct csv *csv, const struct report *report, const str
 	if (report->window_ns)
 		fprintf(out, "%" PRIu64, report->window_ns);
 	fputc(',', out);
-	rc = report->source ? csv_text(out, report->source) : 0;
-	rc = rc ?: csv_values(out, report->fields);
+	rc = (report->source ? csv_text(out, report->source) : 0)
+		     ?: csv_values(out, report->fields);
 	if (nr_tables(report) > 1)
 		fprintf(out, ",%s", name);
-	for (size_t i = 0; !rc && i < csv->nr; i++) {
-		int col = table_find(table, csv->cols[i].key);
+	array_for_each(col, csv->cols, csv->nr) {
+		int at = table_find(table, col->key);
 
 		fputc(',', out);
-		if (col >= 0)
-			rc = csv_value(out, table, row, col);
+		if (at >= 0)
+			rc = rc ?: csv_value(out, table, row, at);
 	}
 	rc = rc ?: csv_values(out, report->quality);
 	fputc('\n', out);

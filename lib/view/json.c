@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "view/cells.h"
 
@@ -134,8 +135,8 @@ static bool key_begins(const struct table *table, size_t col, const char *prefix
 /* True if a table of the report or a common key such as "source" has the name @key. */
 static bool key_taken(const struct report *report, const char *key, size_t len)
 {
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strncmp(report->tables[i]->key, key, len) && !report->tables[i]->key[len])
+	array_for_each(table, report->tables, report->nr_tables)
+		if (!strncmp((*table)->key, key, len) && !(*table)->key[len])
 			return true;
 	return report_head_key(key, len);
 }
@@ -234,11 +235,11 @@ int view_json(struct view *view, const struct report *report)
 	put_head(out, report);
 	if (report->fields->nr_rows)
 		put_row(out, report->fields, 0, report, true);
-	for (size_t i = 0; i < report->nr_tables; i++) {
+	array_for_each(table, report->tables, report->nr_tables) {
 		putc_unlocked(',', out);
-		json_put_text(out, report->tables[i]->key);
+		json_put_text(out, (*table)->key);
 		putc_unlocked(':', out);
-		put_rows(out, report->tables[i]);
+		put_rows(out, *table);
 	}
 	fputs(",\"quality\":{", out);
 	if (report->quality->nr_rows)

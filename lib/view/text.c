@@ -114,8 +114,8 @@ static void text_head(struct view *view, const struct report *report)
 
 static bool has_fields(const struct report *report)
 {
-	for (size_t i = 0; i < report->fields->nr_cols; i++)
-		if (!report->fields->cols[i].data_only)
+	array_for_each(col, report->fields->cols, report->fields->nr_cols)
+		if (!col->data_only)
 			return true;
 	return false;
 }
@@ -149,13 +149,13 @@ static int text_notes(struct view *view, const struct report *report)
 	uint64_t hash = HASH_START;
 	int rc = 0;
 
-	for (size_t i = 0; i < report->nr_notes; i++)
-		hash = text_hash(hash, report->notes[i]);
+	array_for_each(note, report->notes, report->nr_notes)
+		hash = text_hash(hash, *note);
 	if (hash == view->seen.notes)
 		return 0;
 	view->seen.notes = hash;
-	for (size_t i = 0; i < report->nr_notes && !rc; i++)
-		rc = text_say(view, "", "%s", report->notes[i]);
+	array_for_each(note, report->notes, report->nr_notes)
+		rc = rc ?: text_say(view, "", "%s", *note);
 	return rc;
 }
 
@@ -308,8 +308,8 @@ int view_text(struct view *view, const struct report *report)
 	bool first = true;
 	int rc = 0;
 
-	for (size_t i = 0; i < report->nr_tables; i++)
-		nr += is_visible(view, report->tables[i]);
+	array_for_each(table, report->tables, report->nr_tables)
+		nr += is_visible(view, *table);
 	if (!nr) {
 		if (view->written)
 			fputc('\n', view->out);

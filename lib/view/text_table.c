@@ -130,8 +130,7 @@ static void grid_items(struct grid *grid, const struct view *view)
 	}
 	if (grid->sentence != GRID_NONE)
 		grid_add(grid, grid->sentence);
-	else if (view->bars && table->bar_first < table->bar_end &&
-		 table->bar_end <= table->nr_cols)
+	else if (view->bars && table->bar_first < table->bar_end)
 		grid_add(grid, GRID_BAR);
 }
 
@@ -144,8 +143,8 @@ static void grid_fold(struct grid *grid, const struct view *view)
 	size_t width = view->width > 0 ? (size_t)view->width : SIZE_MAX / 2;
 	size_t keys = 0, at, block = 0;
 
-	for (size_t i = 0; i < grid->nr_keys; i++)
-		keys += grid->items[i].width + CELLS_GAP;
+	array_for_each(item, grid->items, grid->nr_keys)
+		keys += item->width + CELLS_GAP;
 	at = keys;
 	for (size_t i = grid->nr_keys; i < grid->nr_items; i++) {
 		struct grid_item *item = &grid->items[i];
@@ -172,8 +171,7 @@ int grid_init(struct grid *grid, const struct view *view, const struct table *ta
 	int rc = -ENOMEM;
 
 	*grid = (struct grid){.table = table, .fix = GRID_NONE, .parts = GRID_NONE};
-	if (!view->wide && table->parts_first < table->parts_end &&
-	    table->parts_end <= table->nr_cols)
+	if (!view->wide && table->parts_first < table->parts_end)
 		grid->parts = table->parts_first;
 	grid->sentence = find_metric(table, M_DETAIL);
 	if (grid->sentence == GRID_NONE)
@@ -203,10 +201,9 @@ void grid_free(struct grid *grid)
 
 uint64_t grid_hash(const struct grid *grid, uint64_t hash)
 {
-	for (size_t i = 0; i < grid->nr_items; i++)
-		hash = text_hash(hash, grid->items[i].col == GRID_BAR ?
-					       "|" :
-					       grid->table->cols[grid->items[i].col].title);
+	array_for_each(item, grid->items, grid->nr_items)
+		hash = text_hash(hash,
+				 item->col == GRID_BAR ? "|" : grid->table->cols[item->col].title);
 	return hash;
 }
 
@@ -265,19 +262,17 @@ static void print_cell(const struct grid_item *item, const struct view *view, en
 	*blanks += item->left ? rest : 0;
 }
 
-static bool in_block(const struct grid *grid, size_t i, size_t block)
+static bool in_block(const struct grid *grid, const struct grid_item *item, size_t block)
 {
-	return i < grid->nr_keys || grid->items[i].block == block;
+	return item < grid->items + grid->nr_keys || item->block == block;
 }
 
 static void print_heading(const struct grid *grid, const struct view *view, size_t block)
 {
 	size_t blanks = 0;
 
-	for (size_t i = 0; i < grid->nr_items; i++) {
-		const struct grid_item *item = &grid->items[i];
-
-		if (!in_block(grid, i, block) || item->col == GRID_BAR)
+	array_for_each(item, grid->items, grid->nr_items) {
+		if (!in_block(grid, item, block) || item->col == GRID_BAR)
 			continue;
 		print_cell(item, view, STYLE_BOLD,
 			   item->col == grid->parts ? "mostly"
@@ -311,11 +306,10 @@ static void print_row(const struct grid *grid, const struct view *view, size_t b
 	const struct table *table = grid->table;
 	size_t at = 0, blanks = 0;
 
-	for (size_t i = 0; i < grid->nr_items; i++) {
-		const struct grid_item *item = &grid->items[i];
+	array_for_each(item, grid->items, grid->nr_items) {
 		const char *text;
 
-		if (!in_block(grid, i, block))
+		if (!in_block(grid, item, block))
 			continue;
 		if (item->col == grid->sentence) {
 			pad(view, blanks);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "base/array.h"
 #include "view/proto.h"
 
 enum { TRACE_PACKET = 1 };
@@ -71,7 +72,6 @@ struct writer {
 	struct proto_msg m;
 	/* CPU of the event bundle that is being written, and pid of the current task on this CPU */
 	uint32_t cpu, current;
-	bool open;
 	/* nesting depth of interrupts; only the outermost interrupt is written to the file */
 	int depth;
 };
@@ -116,8 +116,7 @@ static void put_tasks(struct writer *w)
 	const struct timeline *t = w->timeline;
 	size_t packet = w->m.len, begin = packet;
 
-	for (size_t i = 0; i < t->nr_tasks; i++) {
-		const struct timeline_task *task = &t->tasks[i];
+	array_for_each(task, t->tasks, t->nr_tasks) {
 		size_t at = w->m.len;
 
 		if (task->pid == task->tgid) {
@@ -203,11 +202,10 @@ static bool put_kind(struct writer *w, const struct timeline_event *e)
 
 static void close_bundle(struct writer *w)
 {
-	if (w->open) {
-		proto_close(&w->m, PACKET_FTRACE, 0);
-		close_packet(w, 0);
-	}
-	w->open = false;
+	if (!w->m.len)
+		return;
+	proto_close(&w->m, PACKET_FTRACE, 0);
+	close_packet(w, 0);
 }
 
 static void open_bundle(struct writer *w, const struct timeline_event *e)
@@ -217,7 +215,6 @@ static void open_bundle(struct writer *w, const struct timeline_event *e)
 		w->depth = 0;
 	}
 	w->cpu = e->cpu;
-	w->open = true;
 	proto_u64(&w->m, BUNDLE_CPU, w->cpu);
 	if (e->kind == TIMELINE_GAP)
 		proto_u64(&w->m, BUNDLE_LOST, true);
@@ -236,7 +233,7 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	 */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
-	if (!w->open)
+	if (!w->m.len)
 		open_bundle(w, e);
 	begin = w->m.len;
 	if (e->cpu == w->cpu && e->kind == TIMELINE_SWITCH)
@@ -299,9 +296,7 @@ static void put_ticks(struct writer *w)
 	uint32_t cpu = UINT32_MAX;
 	char name[32];
 
-	for (size_t i = 0; i < w->timeline->nr_events; i++) {
-		const struct timeline_event *e = &w->timeline->events[i];
-
+	array_for_each(e, w->timeline->events, w->timeline->nr_events) {
 		if (e->kind != TIMELINE_TICK)
 			continue;
 		if (e->cpu != cpu) {
@@ -319,11 +314,11 @@ int timeline_perfetto(FILE *out, const struct timeline *timeline)
 
 	put_clocks(&w);
 	put_tasks(&w);
-	for (size_t i = 0; i < timeline->nr_events; i++)
-		put_event(&w, &timeline->events[i]);
+	array_for_each(e, timeline->events, timeline->nr_events)
+		put_event(&w, e);
 	close_bundle(&w);
-	for (size_t i = 0; i < timeline->nr_holds; i++)
-		put_hold(&w, &timeline->holds[i]);
+	array_for_each(hold, timeline->holds, timeline->nr_holds)
+		put_hold(&w, hold);
 	put_ticks(&w);
 	free(w.m.data);
 	return stream_end(out, w.m.failed ? -ENOMEM : 0);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/cells.h"
 #include "view/svg/plots.h"
 #include "view/utf8.h"
@@ -86,11 +87,11 @@ static int put_noscript(FILE *out, const struct html_doc *doc)
 	html_element(out, "p", doc->machine ?: "");
 	putc('\n', out);
 	rc = doc->findings && *doc->findings ? put_lines(out, doc->findings) : 0;
-	for (size_t i = 0; i < doc->nr_missing; i++) {
+	array_for_each(missing, doc->missing, doc->nr_missing) {
 		fputs("<p>", out);
-		utf8_print_markup(out, doc->missing[i].command, 0, true);
+		utf8_print_markup(out, missing->command, 0, true);
 		fputs(" is missing: ", out);
-		utf8_print_markup(out, doc->missing[i].why, 0, true);
+		utf8_print_markup(out, missing->why, 0, true);
 		fputs("</p>\n", out);
 	}
 	if (!rc && doc->text)
@@ -104,11 +105,11 @@ static void put_data(FILE *out, const struct html_doc *doc)
 	fputs("<script type=\"application/json\" id=\"data\">{\"machine\":", out);
 	html_json_text(out, doc->machine ?: "");
 	fputs(",\n\"missing\":[", out);
-	for (size_t i = 0; i < doc->nr_missing; i++) {
-		fputs(i ? ",{\"command\":" : "{\"command\":", out);
-		html_json_text(out, doc->missing[i].command);
+	array_for_each(missing, doc->missing, doc->nr_missing) {
+		fputs(missing > doc->missing ? ",{\"command\":" : "{\"command\":", out);
+		html_json_text(out, missing->command);
 		fputs(",\"why\":", out);
-		html_json_text(out, doc->missing[i].why);
+		html_json_text(out, missing->why);
 		putc('}', out);
 	}
 	fputs("],\n\"windows\":[\n", out);
@@ -151,9 +152,9 @@ static int put_table(FILE *out, const struct table *table)
 
 	html_element(out, "h2", table->title);
 	fputs("\n<table>\n<tr>", out);
-	for (size_t col = 0; col < table->nr_cols; col++)
-		if (!table->cols[col].data_only)
-			html_element(out, "th", table->cols[col].title);
+	array_for_each(col, table->cols, table->nr_cols)
+		if (!col->data_only)
+			html_element(out, "th", col->title);
 	fputs("</tr>\n", out);
 	for (size_t row = 0; row < table->nr_rows && !rc; row++)
 		rc = put_row(out, table, row);

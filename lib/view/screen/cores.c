@@ -138,9 +138,9 @@ static bool is_shown(const struct table *table, size_t col)
 }
 
 static int legend_item(int cols, struct canvas *canvas, const struct screen_layout *layout, int *at,
-		       int line, struct bar_style look, bool ascii, const char *title)
+		       int line, const struct bar_style *look, bool ascii, const char *title)
 {
-	const char *shape = ascii ? look.ascii : look.shape;
+	const char *shape = ascii ? look->ascii : look->shape;
 	int width = utf8_width(shape) + 1 + utf8_width(title);
 
 	if (*at && *at + GAP + width > cols) {
@@ -150,7 +150,7 @@ static int legend_item(int cols, struct canvas *canvas, const struct screen_layo
 	*at += *at ? GAP : 0;
 	if (canvas) {
 		int row = layout->legend_top + line;
-		int next = canvas_put(canvas, row, *at, canvas->cols, look.style, shape);
+		int next = canvas_put(canvas, row, *at, canvas->cols, look->style, shape);
 
 		canvas_put(canvas, row, next + 1, canvas->cols, STYLE_PLAIN, title);
 	}
@@ -178,15 +178,13 @@ int screen_cores_legend(const struct screen *screen, const struct table *table,
 		return 1;
 	}
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
-		char letter[2];
-		struct bar_style look = bar_style_of(table, col, letter);
-
 		if (is_shown(table, col))
-			line = legend_item(cols, canvas, layout, &at, line, look, screen->ascii,
+			line = legend_item(cols, canvas, layout, &at, line,
+					   bar_style_of(table, col), screen->ascii,
 					   table->cols[col].title);
 	}
 	if (table_metric(table, M_CMP_PROCSTAT) >= 0)
-		line = legend_item(cols, canvas, layout, &at, line, mark, screen->ascii,
+		line = legend_item(cols, canvas, layout, &at, line, &mark, screen->ascii,
 				   "busy by /proc/stat");
 	return line + 1;
 }
@@ -198,11 +196,10 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
 		int end = bar_part_end(table, row, col, cells);
-		char letter[2];
-		struct bar_style look = bar_style_of(table, col, letter);
+		const struct bar_style *look = bar_style_of(table, col);
 
-		canvas_repeat(canvas, y, x + at, end - at, look.style,
-			      screen->ascii ? look.ascii : look.shape);
+		canvas_repeat(canvas, y, x + at, end - at, look->style,
+			      screen->ascii ? look->ascii : look->shape);
 		at = end;
 	}
 }

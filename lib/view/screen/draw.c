@@ -181,13 +181,11 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 	const char *first = "lost: ", *between = first;
 	int x = 0;
 
-	for (size_t i = 0; i < screen->nr_slots; i++)
-		if (screen->slots[i].refused.code)
+	array_for_each(slot, screen->slots, screen->nr_slots)
+		if (slot->refused.code)
 			x = canvas_printf(canvas, row, x, canvas->cols, STYLE_ALARM,
-					  "%s not measured (see notes)  ",
-					  screen->slots[i].command);
-	for (size_t i = 0; i < screen->nr_slots; i++) {
-		const struct screen_slot *slot = &screen->slots[i];
+					  "%s not measured (see notes)  ", slot->command);
+	array_for_each(slot, screen->slots, screen->nr_slots) {
 		const struct table *quality = slot->report ? slot->report->quality : NULL;
 
 		for (size_t col = 0; quality && col < quality->nr_cols; col++) {

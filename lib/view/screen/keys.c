@@ -61,8 +61,8 @@ static void choose_pane(struct screen *screen, size_t pane)
 		return;
 	screen->active = pane;
 	screen->chosen = true;
-	for (size_t i = 0; i < screen->nr_panes; i++)
-		screen->panes[i].rows_had = 0;
+	array_for_each(other, screen->panes, screen->nr_panes)
+		other->rows_had = 0;
 }
 
 static void step_pane(struct screen *screen, bool forward)

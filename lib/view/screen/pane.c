@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/cells.h"
 #include "view/utf8.h"
 #include "view/view.h"
@@ -24,7 +25,7 @@ struct fit {
 		int width;
 	} *cols;
 	size_t nr, nr_keys;
-	size_t first, end; /* range of visible columns after the identifying columns */
+	size_t nr_visible, nr_right; /* columns that are visible, and hidden on the right */
 };
 
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
@@ -66,21 +67,23 @@ static void fit_init(struct fit *fit, const struct screen_pane *pane, const stru
 	}
 }
 
+/* Returns the end of the columns that fit on the screen if they begin with column @first. */
 static size_t fit_end(const struct fit *fit, size_t first, int cols)
 {
-	size_t i;
-
-	for (i = 0; i < fit->nr_keys; i++)
-		cols -= fit->cols[i].width + CELLS_GAP;
-	for (i = first; i < fit->nr && fit->cols[i].width <= cols; i++)
-		cols -= fit->cols[i].width + CELLS_GAP;
-	return i;
+	array_for_each(key, fit->cols, fit->nr_keys)
+		cols -= key->width + CELLS_GAP;
+	for (; first < fit->nr && fit->cols[first].width <= cols; first++)
+		cols -= fit->cols[first].width + CELLS_GAP;
+	return first;
 }
 
-/* Corrects the horizontal scroll position, and makes the sort column visible. */
+/*
+ * Corrects the horizontal scroll position, makes the sort column visible, and drops hidden columns
+ * from fit->cols.
+ */
 static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int cols)
 {
-	size_t others = fit->nr - fit->nr_keys;
+	size_t others = fit->nr - fit->nr_keys, end;
 
 	if (pane->first_col >= others)
 		pane->first_col = others ? others - 1 : 0;
@@ -96,8 +99,12 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 	/* If columns fit on the right, scroll left to show hidden columns. */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
-	fit->first = fit->nr_keys + pane->first_col;
-	fit->end = fit_end(fit, fit->first, cols);
+	end = fit_end(fit, fit->nr_keys + pane->first_col, cols);
+	fit->nr_right = fit->nr - end;
+	fit->nr_visible = end - pane->first_col;
+	if (pane->first_col)
+		memmove(&fit->cols[fit->nr_keys], &fit->cols[fit->nr_keys + pane->first_col],
+			(fit->nr_visible - fit->nr_keys) * sizeof(*fit->cols));
 }
 
 static void put_aligned(struct canvas *canvas, int row, int col, int width, bool left,
@@ -115,20 +122,17 @@ static void draw_heading(const struct screen *screen, const struct screen_pane *
 	const char *down = screen->ascii ? "v" : "▼", *up = screen->ascii ? "^" : "▲";
 	int x = 0;
 
-	for (size_t i = 0; i < fit->end; i++) {
-		size_t col = fit->cols[i].col;
-		bool sorted = sort >= 0 && col == (size_t)sort;
+	array_for_each(at, fit->cols, fit->nr_visible) {
+		bool sorted = sort >= 0 && at->col == (size_t)sort;
 		char title[128];
 
-		if (i >= fit->nr_keys && i < fit->first)
-			continue;
-		snprintf(title, sizeof(title), "%s%s", fit->table->cols[col].title,
+		snprintf(title, sizeof(title), "%s%s", fit->table->cols[at->col].title,
 			 !sorted	    ? ""
 			 : pane->descending ? down
 					    : up);
-		put_aligned(canvas, y, x, fit->cols[i].width, cells_left(fit->table, col),
+		put_aligned(canvas, y, x, at->width, cells_left(fit->table, at->col),
 			    sorted ? STYLE_REVERSE : STYLE_BOLD, title);
-		x += fit->cols[i].width + CELLS_GAP;
+		x += at->width + CELLS_GAP;
 	}
 }
 
@@ -136,13 +140,9 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 {
 	int x = 0;
 
-	for (size_t i = 0; i < fit->end; i++) {
-		const struct fit_col *at = &fit->cols[i];
-		char *text;
+	array_for_each(at, fit->cols, fit->nr_visible) {
+		char *text = cells_text(fit->table, row, at->col, at->width);
 
-		if (i >= fit->nr_keys && i < fit->first)
-			continue;
-		text = cells_text(fit->table, row, at->col, at->width);
 		canvas->failed |= !text;
 		put_aligned(canvas, y, x, at->width, cells_left(fit->table, at->col), STYLE_PLAIN,
 			    text ?: "");
@@ -158,7 +158,7 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {
-	size_t right = fit->nr - fit->end, left = pane->first_col;
+	size_t right = fit->nr_right, left = pane->first_col;
 	char text[64] = "";
 
 	if (left && right)

@@ -11,8 +11,8 @@
 
 void screen_free(struct screen *screen)
 {
-	for (size_t i = 0; i < screen->nr_slots; i++)
-		report_free(screen->slots[i].report);
+	array_for_each(slot, screen->slots, screen->nr_slots)
+		report_free(slot->report);
 	screen_history_free(&screen->history);
 	*screen = (struct screen){0};
 }
@@ -25,8 +25,8 @@ size_t screen_add(struct screen *screen, const char *command)
 
 static bool has_pane(const struct screen *screen, size_t slot, const char *key)
 {
-	for (size_t i = 0; i < screen->nr_panes; i++)
-		if (screen->panes[i].slot == slot && !strcmp(screen->panes[i].key, key))
+	array_for_each(pane, screen->panes, screen->nr_panes)
+		if (pane->slot == slot && !strcmp(pane->key, key))
 			return true;
 	return false;
 }
@@ -87,8 +87,7 @@ static void losses_of_window(struct screen_slot *slot, struct table *quality)
 /* Shrinks a pane that has had fewer rows for SCREEN_KEEP_ROWS windows. */
 static void panes_shrink(struct screen *screen, size_t slot)
 {
-	for (size_t i = 0; i < screen->nr_panes; i++) {
-		struct screen_pane *pane = &screen->panes[i];
+	array_for_each(pane, screen->panes, screen->nr_panes) {
 		const struct table *table = screen_table(screen, pane);
 
 		if (pane->slot != slot)
@@ -152,7 +151,7 @@ const struct table *screen_cores(const struct screen *screen, const struct repor
 		for (size_t j = 0; report && j < report->nr_tables; j++) {
 			const struct table *table = report->tables[j];
 
-			if (table->bar_first >= table->bar_end || table->bar_end > table->nr_cols)
+			if (table->bar_first == table->bar_end)
 				continue;
 			*ret_report = report;
 			return table;

@@ -23,13 +23,11 @@ static const struct axis_unit units[] = {
 
 static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (units[i].unit != unit)
-			continue;
+	array_for_each(u, units, ARRAY_SIZE(units)) {
 		/* A larger unit is used if the axis reaches at least 2 in the larger unit. */
-		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
-			axis->scale = units[i].scale;
-			axis->unit = units[i].name;
+		if (u->unit == unit && (!axis->unit[0] || largest >= 2.0 * u->scale)) {
+			axis->scale = u->scale;
+			axis->unit = u->name;
 		}
 	}
 }

@@ -17,7 +17,7 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define WIDTH_LEAST   50.0 /* minimum of end ÷ start of a histogram's logarithmic x axis */
+#define MIN_X_RATIO   50.0 /* minimum of end ÷ start of a histogram's logarithmic x axis */
 #define LEGEND_GAP    6.0  /* pixels between title and legend */
 #define LABEL_MAX     90   /* maximum number of characters of a label */
 
@@ -49,8 +49,7 @@ static size_t legend(const struct plot *p, FILE *out)
 
 	if (p->nr < 2)
 		return 0;
-	for (size_t i = 0; i < p->nr; i++) {
-		const struct svg_trace *trace = &p->traces[i];
+	array_for_each(trace, p->traces, p->nr) {
 		char *safe = utf8_printable(trace->label, LABEL_MAX);
 		/* The width of a legend label is an estimate, because the font is unknown. */
 		double width = 36.0 + 6.8 * (double)utf8_width(safe ?: "");
@@ -80,14 +79,12 @@ static bool plot_axes(struct plot *p)
 	double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
 	bool bars = false;
 
-	for (size_t i = 0; i < p->nr; i++) {
-		const struct svg_trace *trace = &p->traces[i];
-
-		for (size_t j = 0; j < trace->nr; j++) {
-			low_x = fmin(low_x, trace->dots[j].x);
-			high_x = fmax(high_x, fmax(trace->dots[j].x, trace->dots[j].x_end));
-			low_y = fmin(low_y, trace->dots[j].y);
-			high_y = fmax(high_y, trace->dots[j].y);
+	array_for_each(trace, p->traces, p->nr) {
+		array_for_each(dot, trace->dots, trace->nr) {
+			low_x = fmin(low_x, dot->x);
+			high_x = fmax(high_x, fmax(dot->x, dot->x_end));
+			low_y = fmin(low_y, dot->y);
+			high_y = fmax(high_y, dot->y);
 		}
 		bars |= svg_is_bars(trace->series);
 	}
@@ -112,7 +109,7 @@ static bool plot_axes(struct plot *p)
 		low_x = 0.0;
 	/* Widen the x axis of a histogram, so that a single bucket does not fill the whole plot. */
 	if (p->plot->x_log && bars)
-		low_x = fmin(low_x, high_x / WIDTH_LEAST);
+		low_x = fmin(low_x, high_x / MIN_X_RATIO);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);
 	svg_axis_init(&p->y_axis, p->first.y->metric->unit, p->plot->y_log, low_y, high_y);
 	p->x_axis.at = MARGIN_LEFT;
@@ -200,12 +197,12 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 		goto out;
 	}
 	draw_axes(p, out);
-	for (size_t i = 0; i < p->nr; i++)
-		svg_trace_draw(&p->traces[i], p->nr > 1, out);
+	array_for_each(trace, p->traces, p->nr)
+		svg_trace_draw(trace, p->nr > 1, out);
 	legend(p, out);
 out:
-	for (size_t i = 0; i < p->nr; i++)
-		free(p->traces[i].dots);
+	array_for_each(trace, p->traces, p->nr)
+		free(trace->dots);
 	free(p->traces);
 	return rc;
 }

@@ -73,12 +73,11 @@ static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trac
 	double edge = 0.0, below = 0.0;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < trace->nr; i++) {
-		struct svg_dot dot = {
-			.x = edge, .x_end = trace->dots[i].x, .y = trace->dots[i].y - below};
+	array_for_each(le, trace->dots, trace->nr) {
+		struct svg_dot dot = {.x = edge, .x_end = le->x, .y = le->y - below};
 
-		edge = trace->dots[i].x;
-		below = trace->dots[i].y;
+		edge = le->x;
+		below = le->y;
 		/* On a logarithmic axis the first bucket starts at half of its upper bound. */
 		if (plot->x_log && dot.x <= 0.0)
 			dot.x = dot.x_end / 2.0;
@@ -152,8 +151,8 @@ static struct bar bar_of(const struct svg_trace *trace, const struct svg_dot *do
 
 static void draw_bars(const struct svg_trace *trace, FILE *out)
 {
-	for (size_t i = 0; i < trace->nr; i++) {
-		struct bar bar = bar_of(trace, &trace->dots[i]);
+	array_for_each(dot, trace->dots, trace->nr) {
+		struct bar bar = bar_of(trace, dot);
 
 		fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
 			bar.from, fmin(bar.top, bar.foot), bar.to - bar.from,
@@ -212,10 +211,9 @@ void svg_trace_draw(const struct svg_trace *trace, bool shared, FILE *out)
 	} else {
 		if (trace->series->mark == SVG_LINE)
 			draw_line(trace, out);
-		for (size_t i = 0; i < trace->nr; i++)
+		array_for_each(dot, trace->dots, trace->nr)
 			fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2.5\"/>\n",
-				svg_axis_pixel(trace->x, trace->dots[i].x),
-				svg_axis_pixel(trace->y, trace->dots[i].y));
+				svg_axis_pixel(trace->x, dot->x), svg_axis_pixel(trace->y, dot->y));
 	}
 	fputs("</g>\n", out);
 }

@@ -27,6 +27,7 @@ struct audit_experiment {
 	 */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
+	const struct audit_figures *figures;
 	double share;	   /* part of the time budget (--budget) for the experiment, from 0 to 1 */
 	uint64_t least_ns; /* minimum duration in ns for which the experiment yields a result */
 };
@@ -35,10 +36,9 @@ static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		     struct audit_findings *findings, struct report **ret_report, struct err *err)
 {
 	struct audit_ticks ticks;
-	int rc = audit_ticks(opts, env, findings, &ticks, err);
+	int rc = audit_ticks(opts, env, findings, &ticks, err)
+			 ?: audit_ticks_report(opts, findings, &ticks, ret_report, err);
 
-	if (!rc)
-		rc = audit_ticks_report(opts, findings, &ticks, ret_report, err);
 	audit_ticks_free(&ticks);
 	return rc;
 }
@@ -66,17 +66,16 @@ static int run_sources(const struct audit_opts *opts, const struct audit_env *en
 
 	if (!sources)
 		return err_set(err, -ENOMEM, "out of memory");
-	rc = audit_sources(opts, env, findings, sources, err);
-	if (!rc)
-		rc = audit_sources_report(opts, findings, sources, ret_report, err);
+	rc = audit_sources(opts, env, findings, sources, err)
+		     ?: audit_sources_report(opts, findings, sources, ret_report, err);
 	free(sources);
 	return rc;
 }
 
 static const struct audit_experiment experiments[] = {
-	{"ticks", run_ticks, 0.14, 500 * NSEC_PER_MSEC},
-	{"delays", run_delays, 0.18, 0},
-	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
+	{"ticks", run_ticks, &audit_figures_ticks, 0.14, 500 * NSEC_PER_MSEC},
+	{"delays", run_delays, &audit_figures_delays, 0.18, 0},
+	{"sources", run_sources, &audit_figures_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
 /*
@@ -103,32 +102,25 @@ static int plots_check(const struct audit_cmd *cmd, struct err *err)
 	char path[4096];
 	int rc = 0;
 
-	for (size_t i = 0; i < AUDIT_NR_FIGURES && cmd->plot && !rc; i++) {
-		const char *experiment = audit_figures[i].experiment;
-
-		if (cmd->only && strcmp(cmd->only, experiment))
-			continue;
-		rc = plot_path(cmd, experiment, path, sizeof(path), err) ?: output_check(path, err);
-	}
+	array_for_each(e, experiments, cmd->plot ? ARRAY_SIZE(experiments) : 0)
+		if (!cmd->only || !strcmp(cmd->only, e->name))
+			rc = rc ?: plot_path(cmd, e->name, path, sizeof(path), err)
+				?: output_check(path, err);
 	return rc;
 }
 
-/* Draws the plots of @experiment if --plot is set. */
-static int plots_draw(const struct audit_cmd *cmd, const char *experiment,
+/* Draws the plots of experiment @e if --plot is set. */
+static int plots_draw(const struct audit_cmd *cmd, const struct audit_experiment *e,
 		      const struct report *report, struct err *err)
 {
 	struct output_file file;
 	char path[4096];
-	int rc = 0;
 
-	for (size_t i = 0; i < AUDIT_NR_FIGURES && cmd->plot && !rc; i++) {
-		if (strcmp(audit_figures[i].experiment, experiment))
-			continue;
-		rc = plot_path(cmd, experiment, path, sizeof(path), err)
-			?: output_open(&file, path, err)
-			?: output_close(&file, audit_plot(file.out, &audit_figures[i], report), err);
-	}
-	return rc;
+	if (!cmd->plot)
+		return 0;
+	return plot_path(cmd, e->name, path, sizeof(path), err)
+		?: output_open(&file, path, err)
+		?: output_close(&file, audit_plot(file.out, e->figures, report), err);
 }
 
 static void show_progress(const char *what)
@@ -157,7 +149,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 {
 	struct err err = {0};
 	/* The results are printed even if the plot failed. */
-	int undrawn = plots_draw(cmd, e->name, report, &err) ? opts_fail("audit", &err) : 0;
+	int undrawn = plots_draw(cmd, e, report, &err) ? opts_fail("audit", &err) : 0;
 	int code = EXIT_SUCCESS;
 
 	*ret_gone = cmd->rows.gone;
@@ -191,13 +183,12 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 
-	for (size_t i = 0; i < ARRAY_SIZE(experiments) && !code &&
-			   !*ret_gone && !run_stopped();
-	     i++) {
-		const struct audit_experiment *e = &experiments[i];
+	array_for_each(e, experiments, ARRAY_SIZE(experiments)) {
 		struct report *report = NULL;
 		int failed;
 
+		if (code || *ret_gone || run_stopped())
+			break;
 		if (cmd->only && strcmp(cmd->only, e->name))
 			continue;
 		if (!cmd->only && end != UINT64_MAX)

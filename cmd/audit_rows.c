@@ -117,13 +117,13 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	const struct value *complete = table_get(table, at, "complete");
 
 	*row = (struct audit_delay){.complete = complete->kind == VALUE_BOOL && complete->flag};
-	for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {
-		uint64_t *to = (uint64_t *)((char *)row + readings[i].offset);
+	array_for_each(reading, readings, ARRAY_SIZE(readings)) {
+		uint64_t *to = (uint64_t *)((char *)row + reading->offset);
 
-		if (!read_count(table, at, readings[i].key, to) ||
-		    (*to == UINT64_MAX && !readings[i].optional))
+		if (!read_count(table, at, reading->key, to) ||
+		    (*to == UINT64_MAX && !reading->optional))
 			return err_set(err, -EINVAL, "row %zu has no valid %s", at + 1,
-				       readings[i].key);
+				       reading->key);
 	}
 	return 0;
 }
@@ -167,9 +167,8 @@ static int read_rows(struct audit_rows *rows, const struct report *report, size_
 	if (!rows->earlier)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < table->nr_rows && !rc; i++) {
-		rc = read_row(table, i, &rows->earlier[i], err);
-		if (!rc)
-			rc = read_levels(report, &rows->earlier[i], err);
+		rc = read_row(table, i, &rows->earlier[i], err)
+			     ?: read_levels(report, &rows->earlier[i], err);
 	}
 	*ret_nr = table->nr_rows;
 	return rc;

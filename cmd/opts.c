@@ -74,11 +74,7 @@ static const struct opt common[] = {
 	 .parse = set_color, .words = color_words},
 	{"json-schema", 0, NULL, "show the JSON Schema of --json and exit", .parse = print_schema},
 	{"help", 'h', NULL, "show this help", .parse = print_help},
-	{0},
-};
-
-/* Option that only packaging/completion/generate uses; --help does not list this option. */
-static const struct opt hidden[] = {
+	/* Only packaging/completion/generate uses this option; --help does not list it. */
 	{"option-table", 0, NULL, NULL, .parse = print_table},
 	{0},
 };
@@ -100,7 +96,7 @@ static void print_list(const struct opt *opt)
 {
 	char left[64];
 
-	for (; opt->name; opt++) {
+	for (; opt->name && opt->help; opt++) {
 		char letter[4] = "   ";
 
 		if (opt->letter)
@@ -132,7 +128,7 @@ static int print_help(const struct opt *opt, const char *value, void *base, stru
 
 void opts_table(const struct opt *opt)
 {
-	for (; opt->name; opt++) {
+	for (; opt->name && opt->help; opt++) {
 		printf("option\t%s%.1s\t--%s\t%s\t", opt->letter ? "-" : "", &opt->letter, opt->name,
 		       opt->arg ? opt->arg : "");
 		for (const char *const *word = opt->words; word && *word; word++)
@@ -168,7 +164,7 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 /* Finds the option with the long name of @len bytes, or with the letter *@name if @len is 0. */
 static const struct opt *find(const struct opts_state *state, const char *name, size_t len)
 {
-	const struct opt *const tables[] = {state->own, common_of(state), hidden};
+	const struct opt *const tables[] = {state->own, common_of(state)};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct opt *opt = tables[i]; opt->name; opt++)
@@ -230,7 +226,7 @@ static int unknown_long(const struct opts_state *state, const char *word, size_t
 	struct opt_nearest nearest = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct opt *opt = tables[i]; opt->name; opt++)
+		for (const struct opt *opt = tables[i]; opt->name && opt->help; opt++)
 			opt_nearest(&nearest, word, len, opt->name);
 	return opts_usage(state, "unknown option --%.*s%s%s%s", (int)len, word,
 			  nearest.name ? "; did you mean --" : "", nearest.name ?: "",
@@ -336,11 +332,10 @@ const struct opt *opts_group(const struct opts_state *state, const char *group)
 
 int opts_svg(const struct opt *opt, const char *value, void *base, struct err *err)
 {
-	static const char *const others[] = {".png",  ".jpg",  ".jpeg", ".gif",
-					     ".pdf", ".webp", NULL};
-	const char *dot = strrchr(value, '.');
+	static const char *const others[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf", ".webp"};
+	const char *dot = strrchr(value, '.') ?: "";
 
-	for (const char *const *other = others; dot && *other; other++)
+	array_for_each(other, others, ARRAY_SIZE(others))
 		if (!strcasecmp(dot, *other))
 			return err_set(err, -EINVAL,
 				       "plots are SVG; use a name that ends in .svg");

@@ -89,10 +89,7 @@ static FILE *open_part(struct output_file *file)
 	    (int)sizeof(file->part))
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
-		/*
-		 * mkostemp() creates the temporary file with mode 0600. The file gets the mode that
-		 * open() would use for a new file.
-		 */
+		/* mkostemp() creates the file with mode 0600; open() would use the umask. */
 		fchmod(fd, 0666 & ~mask);
 		out = fdopen(fd, "w");
 	}
@@ -234,8 +231,8 @@ int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr
 
 void input_reports_free(struct report **reports, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++)
-		report_free(reports[i]);
+	array_for_each(report, reports, nr)
+		report_free(*report);
 	free(reports);
 }
 

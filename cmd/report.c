@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "output.h"
 #include "opts.h"
@@ -83,9 +84,9 @@ static int add_operand(struct opts_state *state, const char *word, void *base, s
 
 static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct err *err)
 {
-	for (size_t i = 0; i < cmd->nr_from; i++) {
+	array_for_each(path, cmd->from, cmd->nr_from) {
 		size_t size, before = g->nr_windows;
-		char *text = input_read(cmd->from[i], &size, err);
+		char *text = input_read(*path, &size, err);
 		int rc;
 
 		if (!text)
@@ -93,12 +94,12 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 		rc = gathered_read(g, text, size, err);
 		free(text);
 		if (rc)
-			return err_prefix(err, "%s", cmd->from[i]);
+			return err_prefix(err, "%s", *path);
 		if (g->nr_windows == before)
 			return err_set(err, -ENODATA,
 				       "%s contains no report: save the output of a command with "
 				       "--json",
-				       cmd->from[i]);
+				       *path);
 	}
 	return 0;
 }
@@ -143,9 +144,8 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 
 static void print_result(const struct report_cmd *cmd, const struct gathered *g)
 {
-	for (size_t i = 0; i < g->doc.nr_missing; i++)
-		fprintf(stderr, "subtick report: without %s: %s\n", g->doc.missing[i].command,
-			g->doc.missing[i].why);
+	array_for_each(missing, g->doc.missing, g->doc.nr_missing)
+		fprintf(stderr, "subtick report: without %s: %s\n", missing->command, missing->why);
 	if (strcmp(cmd->output, "-"))
 		fprintf(stderr, "subtick report: wrote %s\n", cmd->output);
 }

@@ -45,9 +45,9 @@ int report_history_time(const struct opt *opt, const char *value, void *base, st
 	static const char *const formats[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
 					      "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+	array_for_each(format, formats, ARRAY_SIZE(formats)) {
 		struct tm tm = {.tm_isdst = -1};
-		const char *end = strptime(value, formats[i], &tm);
+		const char *end = strptime(value, *format, &tm);
 		time_t seconds;
 
 		if (!end || (*end && strcmp(end, "Z")))

@@ -167,30 +167,37 @@ int gathered_read(struct gathered *g, const char *text, size_t size, struct err 
 	return rc == -ENODATA ? 0 : rc;
 }
 
+/* Closes the memory streams that are open. Returns 0 or -errno. */
+static int close_streams(struct gathered *g)
+{
+	FILE **const streams[] = {&g->windows, &g->findings, &g->text};
+	int rc = 0;
+
+	array_for_each(stream, streams, ARRAY_SIZE(streams)) {
+		if (**stream && fclose(**stream))
+			rc = -errno;
+		**stream = NULL;
+	}
+	return rc;
+}
+
 int gathered_finish(struct gathered *g, struct err *err)
 {
-	int rc = fclose(g->windows) ? -errno : 0;
+	int rc;
 
 	if (g->nr_texts < g->nr_windows)
 		fprintf(g->text, "\n%zu more windows are shown only with JavaScript\n",
 			g->nr_windows - g->nr_texts);
-	rc = fclose(g->findings) ? -errno : rc;
-	rc = fclose(g->text) ? -errno : rc;
-	g->windows = g->findings = g->text = NULL;
+	rc = close_streams(g);
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
 void gathered_free(struct gathered *g)
 {
-	for (size_t i = 0; i < g->doc.nr_missing; i++)
-		free((char *)g->doc.missing[i].why);
+	close_streams(g);
+	array_for_each(missing, g->doc.missing, g->doc.nr_missing)
+		free((char *)missing->why);
 	free((void *)g->doc.missing);
-	if (g->windows)
-		fclose(g->windows);
-	if (g->findings)
-		fclose(g->findings);
-	if (g->text)
-		fclose(g->text);
 	free((char *)g->doc.windows);
 	free((char *)g->doc.findings);
 	free((char *)g->doc.text);
@@ -284,22 +291,19 @@ static bool children_reap(struct child *children, size_t nr)
 {
 	bool running = false;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (!children[i].pid)
-			continue;
-		if (waitpid(children[i].pid, &children[i].status, WNOHANG) == children[i].pid)
-			children[i].pid = 0;
-		else
-			running = true;
+	array_for_each(child, children, nr) {
+		if (child->pid && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+			child->pid = 0;
+		running |= child->pid != 0;
 	}
 	return running;
 }
 
 static void children_kill(const struct child *children, size_t nr, int number)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (children[i].pid)
-			kill(children[i].pid, number);
+	array_for_each(child, children, nr)
+		if (child->pid)
+			kill(child->pid, number);
 }
 
 /*
@@ -329,12 +333,12 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 			  const struct progress *progress)
 {
 	double passed = (double)(clock_mono_ns() - since_ns) / NSEC_PER_SEC;
-	double left = progress->step_s > passed ? progress->step_s - passed : 0.0;
+	double left = fmax(progress->step_s - passed, 0.0);
 
 	fputs("\r\033[K", stderr);
-	for (size_t i = 0; i < nr; i++)
-		if (children[i].pid)
-			fprintf(stderr, "%s ", children[i].collector->args[0]);
+	array_for_each(child, children, nr)
+		if (child->pid)
+			fprintf(stderr, "%s ", child->collector->args[0]);
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
@@ -388,11 +392,10 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t
 	if (rc)
 		children_kill(children, nr, SIGTERM);
 	children_wait(children, nr, progress);
-	for (size_t i = 0; i < nr; i++) {
-		if (!rc)
-			rc = child_collect(g, &children[i]);
-		fd_close(&children[i].out);
-		fd_close(&children[i].err);
+	array_for_each(child, children, nr) {
+		rc = rc ?: child_collect(g, child);
+		fd_close(&child->out);
+		fd_close(&child->err);
 	}
 	return rc;
 }

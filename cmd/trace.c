@@ -32,12 +32,11 @@ struct trace_cmd {
 /* Words that option --on accepts, in the order of events[]; the last word is a percentile. */
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
-#define NR_EVENTS (ARRAY_SIZE(events))
 
 /* Parses an event with a time, such as "wait=5ms". */
 static bool parse_time(const char *value, struct trace_opts *trace)
 {
-	for (size_t i = 0; i < NR_EVENTS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		size_t len = strlen(event_words[i]);
 
 		if (strncmp(value, event_words[i], len) ||
@@ -88,11 +87,11 @@ static timeline_writer *writer_of(const char *path)
 		{".jsonl", timeline_lines},
 		{".pftrace", timeline_perfetto},
 	};
-	const char *dot = strrchr(path, '.');
+	const char *dot = strrchr(path, '.') ?: "";
 
-	for (size_t i = 0; dot && i < ARRAY_SIZE(writers); i++)
-		if (!strcmp(dot, writers[i].end))
-			return writers[i].write;
+	array_for_each(writer, writers, ARRAY_SIZE(writers))
+		if (!strcmp(dot, writer->end))
+			return writer->write;
 	return NULL;
 }
 

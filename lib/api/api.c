@@ -275,9 +275,7 @@ static const void *at(const void *base, size_t offset)
 /* Returns loss counter @row of @window, or NULL. Loss counters of disabled options have no row. */
 static const struct loss_row *loss_at(const struct subtick_window *window, size_t row)
 {
-	const struct loss_row *loss = window->view->losses, *end = loss + window->view->nr_losses;
-
-	for (; loss < end; loss++)
+	array_for_each(loss, window->view->losses, window->view->nr_losses)
 		if ((!loss->when_at || *(const bool *)at(window->data, loss->when_at)) && !row--)
 			return loss;
 	return NULL;
@@ -285,9 +283,9 @@ static const struct loss_row *loss_at(const struct subtick_window *window, size_
 
 static const struct api_list *list_at(const struct api_view *view, enum subtick_list list)
 {
-	for (size_t i = 0; i < view->nr_lists; i++)
-		if (view->lists[i].list == list)
-			return &view->lists[i];
+	array_for_each(l, view->lists, view->nr_lists)
+		if (l->list == list)
+			return l;
 	return NULL;
 }
 

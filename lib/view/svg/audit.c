@@ -109,11 +109,9 @@ static const struct svg_plot sources[] = {
 	     .y_label = "error, points", .x_log = true),
 };
 
-const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
-	{"ticks", ticks, ARRAY_SIZE(ticks)},
-	{"delays", delays, ARRAY_SIZE(delays)},
-	{"sources", sources, ARRAY_SIZE(sources)},
-};
+const struct audit_figures audit_figures_ticks = {ticks, ARRAY_SIZE(ticks)};
+const struct audit_figures audit_figures_delays = {delays, ARRAY_SIZE(delays)};
+const struct audit_figures audit_figures_sources = {sources, ARRAY_SIZE(sources)};
 
 #define TABLE1(slack, column, name)                                                                  \
 	{                                                                                        \

@@ -5,16 +5,15 @@
 
 #include "view/svg/svg.h"
 
-#define AUDIT_NR_FIGURES 3
 #define AUDIT_MAX_PLOTS	 6
 
+/* Plots of one experiment. */
 struct audit_figures {
-	const char *experiment;
 	const struct svg_plot *plots;
 	size_t nr;
 };
 
-extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
+extern const struct audit_figures audit_figures_ticks, audit_figures_delays, audit_figures_sources;
 
 /* A figure of the paper, which is drawn from the report of the experiment "ticks" or of --paper. */
 struct audit_paper_figure {

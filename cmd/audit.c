@@ -21,10 +21,7 @@
 
 struct audit_experiment {
 	const char *name;
-	/*
-	 * Runs the experiment. After an error, *ret_report has the results measured before the
-	 * error, or is NULL.
-	 */
+	/* Runs the experiment. After an error, *ret_report is NULL or has the results so far. */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
 	const struct audit_figures *figures;
@@ -78,10 +75,7 @@ static const struct audit_experiment experiments[] = {
 	{"sources", run_sources, &audit_figures_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
-/*
- * Copies the path of option --plot to @buf. If all experiments run, each plot gets a file name with
- * the name of the experiment: "x.svg" becomes "x-ticks.svg".
- */
+/* Path of the plot; without an operand "x.svg" becomes "x-ticks.svg" and so on. */
 static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *buf, size_t size,
 		     struct err *err)
 {
@@ -93,10 +87,7 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/*
- * Checks that the files of --plot can be written. plots_check() must be called before the
- * measurement.
- */
+/* Checks before the measurement that the files of --plot can be written. */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];
@@ -163,10 +154,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code ?: undrawn;
 }
 
-/*
- * Returns the time in ns that experiment @e gets. An experiment runs even if its time is too short.
- * The report of an experiment with too little time lists the parts that were skipped.
- */
+/* Time in ns for experiment @e. It runs, and reports skipped parts, even if that is too short. */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
 	uint64_t now = clock_mono_ns();
@@ -202,10 +190,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		if (!failed)
 			continue;
 		failed = opts_fail("audit", &err);
-		/*
-		 * Continue after an unsupported experiment, because other experiments may still
-		 * work on this machine.
-		 */
+		/* Other experiments may still work on this machine. */
 		if (cmd->only || failed != EXIT_UNSUPPORTED)
 			return failed;
 		*ret_lacks = true;
@@ -276,10 +261,7 @@ static int run(struct audit_cmd *cmd)
 	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 }
 
-/*
- * Runs `subtick audit -- COMMAND`. COMMAND is bound to @cpu, or to the allowed CPUs of subtick if
- * @cpu is negative.
- */
+/* Runs COMMAND on @cpu, or on the allowed CPUs of subtick if @cpu is negative. */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)
 {
 	struct audit_command_opts opts = {.argv = argv, .out_to_err = view->format != VIEW_TEXT};

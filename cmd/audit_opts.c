@@ -73,11 +73,7 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 	return opt_each(opt, value, base, err, add_slack);
 }
 
-/*
- * opt_set() numbers the bits by the words of --loads. --loads has no word for AUDIT_LOCKED, because
- * option --phase selects AUDIT_LOCKED. set_loads() therefore shifts the bits from AUDIT_LOCKED on
- * up by one.
- */
+/* --loads has no word for AUDIT_LOCKED, which --phase selects, so later bits shift up by one. */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;
@@ -163,10 +159,7 @@ static int parse_operand(struct opts_state *state, const char *word, void *base,
 	return 0;
 }
 
-/*
- * Returns the first option on the command line that no experiment of this run uses, or NULL. If the
- * command line names no experiment, only the options of experiment "precision" are unused.
- */
+/* First option on the command line that no experiment of this run uses, or NULL. */
 static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {
 	static const char *const groups[] = {"delays", "sources", "precision"};
@@ -178,10 +171,7 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
-/*
- * Returns the first option on the command line that `subtick audit -- COMMAND` would ignore, or
- * NULL.
- */
+/* First option on the command line that `audit -- COMMAND` would ignore, or NULL. */
 static const struct opt *option_foreign(const struct opts_state *state)
 {
 	for (const struct opt *opt = state->own; opt->name; opt++)
@@ -191,10 +181,7 @@ static const struct opt *option_foreign(const struct opts_state *state)
 	return NULL;
 }
 
-/*
- * Chooses the default of --cpu: the last allowed CPU, because the first CPUs handle most
- * interrupts.
- */
+/* Default of --cpu: the last allowed CPU, because the first CPUs handle most interrupts. */
 static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 {
 	struct cpuset online, allowed;

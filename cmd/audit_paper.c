@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick audit --paper DIR: repeats the experiments of the paper that docs/methods/audit.md cites,
- * and writes the paper's figures and table.
- */
+/* subtick audit --paper DIR: repeats the paper that docs/methods/audit.md cites. */
 #include "audit_rows.h"
 
 #include <errno.h>
@@ -21,10 +18,7 @@
 #define DELAYS_NS (54 * NSEC_PER_SEC)
 /* Share of the time budget (--budget) for experiment "ticks". */
 #define TICKS_SHARE 0.27
-/*
- * Estimated overhead of one loop iteration in ns: the timer, and the switches to the idle task and
- * back.
- */
+/* Estimated overhead of one loop iteration in ns: the timer and two context switches. */
 #define LOOP_NS 5000
 
 static const uint64_t slacks_ns[] = {AUDIT_DEFAULT_SLACK_NS, 1};

@@ -28,10 +28,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
-	/*
-	 * The text view has unlimited width, because a row folded into several lines would repeat
-	 * the headings.
-	 */
+	/* Rows are not folded, because each folded row would repeat the headings. */
 	rows->view->width = 0;
 	rc = output_report(rows->view, report, err);
 	rows->view->width = width;
@@ -95,10 +92,7 @@ static const struct {
 	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
 };
 
-/*
- * Reads the count @key from row @row of @table. A JSON null becomes UINT64_MAX. Returns false if
- * the value is neither null nor a number from 0 to EXACT.
- */
+/* Reads a count; null becomes UINT64_MAX. Returns false for all other values from EXACT on. */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
 	double number = table_number(table, row, key);
@@ -128,9 +122,7 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	return 0;
 }
 
-/*
- * Reads the load level of a delay for each mode. A level that @report lacks is stored as unknown.
- */
+/* Reads the load level of a delay for each mode. A missing level is stored as unknown. */
 static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
 {
 	const struct table *table = report_find(report, "modes");
@@ -211,10 +203,7 @@ static int check_settings(const struct report *report, const struct audit_opts *
 			       "a time per delay (--budget ÷ number of delays) in ns of", err);
 }
 
-/*
- * Finds the first report of audit delays in a file. On failure returns NULL and sets @err to the
- * reason.
- */
+/* Finds the first report of audit delays. On failure sets @err and returns NULL. */
 static struct report *find_report(const char *text, size_t size, struct err *err)
 {
 	struct report *report;

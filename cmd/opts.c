@@ -24,10 +24,7 @@ bool command_exists(const char *name)
 	return opt_index(command_names, name) >= 0;
 }
 
-/*
- * Result of an option parser that has printed output such as the help. The command exits after the
- * result PRINTED.
- */
+/* Result of an option parser that has printed output such as the help. */
 #define PRINTED 1
 
 static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -63,10 +60,7 @@ static int print_schema(const struct opt *opt, const char *value, void *base, st
 static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
-/*
- * Options of all commands. The parsers of the options in common[] get the struct opts_state as
- * @base.
- */
+/* Options of all commands. Their parsers get the struct opts_state as @base. */
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},
 	{"csv", 0, NULL, "comma-separated values with a header", .parse = set_format},
@@ -79,10 +73,7 @@ static const struct opt common[] = {
 	{0},
 };
 
-/*
- * Returns the options that all commands share. A command that prints no report has only the option
- * --help.
- */
+/* Shared options. A command that prints no report has only --help. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -175,9 +166,8 @@ static const struct opt *find(const struct opts_state *state, const char *name, 
 }
 
 /*
- * Parses an option and its value. All functions take_* return OPTS_PARSED or an exit code. @inside
- * is the option's value if the value is in the same word as the option, as in "--name=value";
- * otherwise NULL.
+ * Parses an option. @inside is the value in "--name=value", or NULL. The take_* functions return
+ * OPTS_PARSED or an exit code.
  */
 static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
 		       void *base)
@@ -254,10 +244,7 @@ static int parse_interval(struct opts_interval *at, const char *word, struct err
 	if (at->given == 2)
 		return err_set(err, -EINVAL, "unexpected operand %s: expected [interval [count]]",
 			       word);
-	/*
-	 * An interval without a count means that the command runs until it is stopped, as in
-	 * vmstat.
-	 */
+	/* Without a count the command runs until it is stopped, as vmstat does. */
 	at->count = 0;
 	return opt_store(&operands[at->given++], word, at, err);
 }

@@ -12,14 +12,11 @@
 #include "view/view.h"
 
 /*
- * Writes and frees @report, which may be NULL. If the reader closed the pipe, returns -EPIPE
- * without setting @err, so that the command ends without a message.
+ * Writes and frees @report, which may be NULL. Returns -EPIPE without setting @err if the reader
+ * closed the pipe.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
-/*
- * Writes and frees @report. If @before has windows, also writes the changes from @before to @now.
- * @now and @report may be the same report.
- */
+/* Writes and frees @report, and the changes from @before, if it has windows, to @now. */
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
@@ -33,10 +30,7 @@ struct output_file {
 	char part[4096]; /* temporary name of the file; "" if the file is written directly */
 };
 
-/*
- * Checks before a measurement that @path can be written. output_check() creates no file. @path may
- * be NULL.
- */
+/* Checks that @path, which may be NULL, can be written, without creating a file. */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick without a command: the live screen if stdout is a terminal, else a summary of the cores.
- */
+/* subtick without a command: the live screen on a terminal, else a summary of the cores. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -59,8 +57,8 @@ static int live_show(struct live *live, enum overview_part part)
 }
 
 /*
- * Ends the current window and shows the window on the live screen. Windows are also ended while the
- * live screen is paused, so that the first window after the pause has the normal length.
+ * Ends the window and shows it. Windows also end while the screen is paused, so that the next
+ * window has the normal length.
  */
 static void live_read(struct live *live, struct err *err)
 {
@@ -126,10 +124,7 @@ static void live_loop(struct live *live, struct err *err)
 /* Runs the live screen until q or a signal. Closes @terminal. Returns the exit code. */
 static int screen_run(struct terminal *terminal, const struct overview_opts *opts)
 {
-	/*
-	 * The bars of the live screen already show the load, so the first pane shows the run-queue
-	 * latency.
-	 */
+	/* The bars already show the load, so the first pane shows the run-queue latency. */
 	struct live live = {.terminal = terminal,
 			    .screen = {.interval_ns = INTERVAL_NS,
 				       .ascii = !terminal_utf8(terminal),
@@ -158,10 +153,7 @@ const struct opt overview_options[] = {
 	 OPT_STORE(struct overview_cmd, once)},
 	{"cores", 0, NULL, "also which cgroups share a physical core, as in subtick load",
 	 OPT_STORE(struct overview_cmd, overview.cores)},
-	/*
-	 * Pressure (wall time in which tasks waited) is an option, because measuring pressure costs
-	 * more CPU time than all other run-queue figures.
-	 */
+	/* Pressure costs more CPU time than all other run-queue figures. */
 	{"pressure", 0, NULL,
 	 "live screen: also the wall time in which tasks waited, as in subtick runq",
 	 OPT_STORE(struct overview_cmd, overview.pressure)},

@@ -40,8 +40,8 @@
 #define GRACE_NS   (10 * NSEC_PER_SEC)
 
 /*
- * Commands in the order of the report. Commands with the same step number run at the same time. A
- * command that loads a core has its own step, because its load would disturb other measurements.
+ * Commands in the order of the report. Commands of one step run at the same time. A command that
+ * loads a core has its own step.
  */
 static const struct collector {
 	int step;
@@ -127,10 +127,7 @@ static void put_findings(FILE *out, const struct report *report)
 	}
 }
 
-/*
- * Embeds a report as JSON that subtick writes itself, because browsers may not be able to parse the
- * input file.
- */
+/* Embeds the JSON of subtick, because browsers may not be able to parse the input file. */
 static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
 {
 	struct view view = {.format = VIEW_JSON, .out = g->windows};
@@ -203,10 +200,7 @@ void gathered_free(struct gathered *g)
 	free((char *)g->doc.text);
 }
 
-/*
- * Executes the command in the child process. Only async-signal-safe calls are allowed between fork
- * and exec.
- */
+/* Only async-signal-safe calls are allowed between fork and exec. */
 static void child_exec(const struct child *child, const char *seconds, pid_t parent)
 {
 	const char *args[MAX_ARGS + 2] = {"subtick"};
@@ -229,10 +223,7 @@ static int child_start(struct child *child, unsigned int seconds)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", seconds);
-	/*
-	 * A memfd is used instead of a pipe, because a full pipe would block a child with much
-	 * output.
-	 */
+	/* A full pipe would block a child with much output; a memfd does not. */
 	child->out = memfd_create("subtick-out", MFD_CLOEXEC);
 	child->err = memfd_create("subtick-err", MFD_CLOEXEC);
 	if (child->out < 0 || child->err < 0)
@@ -306,10 +297,7 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(child->pid, number);
 }
 
-/*
- * Returns the expected duration of a step in seconds. @list is the bit set of the collectors that
- * run.
- */
+/* Expected duration of a step in seconds. @list is the bit set of collectors that run. */
 static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {2.0, 21.0, 5.0, 1.0};
@@ -320,10 +308,7 @@ static double step_seconds(int step, unsigned int seconds, uint32_t list)
 	return any ? more[step] + (step == 0 ? seconds : 0) : 0.0;
 }
 
-/*
- * Expected durations in seconds, to show the progress of a report: step_s of the current step,
- * later_s of all later steps.
- */
+/* Expected seconds of the current step and of all later steps. */
 struct progress {
 	bool shown;
 	double step_s, later_s;
@@ -358,10 +343,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/*
-		 * Sleep to limit the polling rate, because run_wait() returns immediately after a
-		 * stop signal.
-		 */
+		/* run_wait() returns immediately after a stop signal. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress->shown)

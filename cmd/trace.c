@@ -16,9 +16,7 @@
 #include "run.h"
 #include "view/view.h"
 
-/*
- * Maximum numbers of slices and of waits in the HTML page, so that the page has at most about 3 MB.
- */
+/* Limits that keep the HTML page below about 3 MB. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
 
@@ -48,10 +46,7 @@ static bool parse_time(const char *value, struct trace_opts *trace)
 	return false;
 }
 
-/*
- * Parses an event with a percentile, such as "p99=5ms:/web". Refuses p100, because the event "wait"
- * already checks the maximum.
- */
+/* Parses an event such as "p99=5ms:/web". Refuses p100, which is the event "wait". */
 static bool parse_percentile(const char *value, struct trace_opts *trace)
 {
 	double percent;

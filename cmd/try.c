@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick try: changes a setting for short rounds, measures the effect, and restores the setting.
- */
+/* subtick try: changes a setting for short rounds and measures the effect. */
 #include "commands.h"
 
 #include <errno.h>
@@ -108,10 +106,7 @@ static int overview_report(struct report **ret_report, struct err *err)
 	return rc;
 }
 
-/*
- * Takes the setting to change and the cgroup to watch from a finding of a report. @report must
- * outlive the run.
- */
+/* Takes setting and cgroup from a finding. @report must outlive the run. */
 static int take_finding(struct try_cmd *cmd, const struct report *report, struct err *err)
 {
 	const struct table *findings = findings_of(report);
@@ -155,10 +150,7 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 			 .mark = SVG_LINE},            \
 	}
 
-/*
- * Draws two plots for each watched cgroup: the mean and the 99th percentile of waits, in rounds
- * with the original and with the changed setting.
- */
+/* Draws for each watched cgroup the mean and the 99th percentile of the waits, by round. */
 static int draw(FILE *out, const struct report *report, const struct try_groups *groups)
 {
 	struct svg_series series[2 * TRY_MAX_WATCHED][2];

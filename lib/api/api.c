@@ -11,10 +11,7 @@
 #include "measure/runq/window.h"
 #include "host/bpf.h"
 
-/*
- * Maximum size of an options struct in bytes. API functions reject options structs larger than
- * OPTS_MAX with -E2BIG.
- */
+/* Maximum size of an options struct in bytes. */
 #define OPTS_MAX 4096
 
 static __thread struct err last_err;
@@ -399,10 +396,7 @@ const char *subtick_text(const struct subtick_window *window, enum subtick_list 
 	return text && text[0] ? text : NULL;
 }
 
-/*
- * Returns group @row of a runq window. Returns NULL for windows of other measurements, which have
- * no groups.
- */
+/* Returns group @row of a runq window, or NULL. Other windows have no groups. */
 static const struct runq_group_window *group_at(const struct subtick_window *window,
 						enum subtick_list list, size_t row)
 {

@@ -125,10 +125,7 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 	return strdup(number);
 }
 
-/*
- * True if @sum contains the sums of the rows of @table. The columns of @sum and @table may differ
- * if the report was read from a file.
- */
+/* True if @sum has the sums of the rows of @table. Columns may differ in a report from a file. */
 static bool sums_up(const struct table *sum, const struct table *table)
 {
 	if (!sum || !sum->sum || sum->nr_rows != 1 || sum->nr_cols != table->nr_cols ||

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writes reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's
- * tables.
- *
- * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
- * report has several tables, the next column "table" names the table of the row. The columns of all
- * tables follow the fields of the report and the column "table". A key that is in several tables is
- * one column. If an earlier column already has the key, the name of the table is the prefix of the
- * column name. The last columns of a line are the quality values of the report ("quality.*"), such
- * as the number of lost events.
- *
- * A report without tables is one line. The first line is a header with the names of the columns.
- * The header line is written again when the columns change.
- *
- * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet
- * would run as a formula also becomes \\xNN. A null value is an empty field. A nested table is
- * written as "le=count;le=count".
+ * tables, or one line for a report without tables. Columns: time_unix_ns, window_ns, source, the
+ * fields of the report, "table" if the report has several tables, the columns of all tables, and
+ * quality.*. Tables share columns with the same key. The name of the table is the prefix of a key
+ * that an earlier column has. The header is written again when the columns change. Null is an empty
+ * field. A nested table becomes "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -38,10 +28,7 @@ struct csv {
 	size_t nr;
 };
 
-/*
- * True if the string must be quoted. Quotes distinguish an empty string from null. Some CSV readers
- * strip blanks, reject control characters, or treat ";" as the separator.
- */
+/* Quotes distinguish "" from null. Some readers strip blanks or split at ";". */
 static bool csv_needs_quotes(const char *str)
 {
 	if (!*str)
@@ -124,9 +111,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 		csv_raw(out, value, table->cols[col].metric->unit);
 		return 0;
 	}
-	/*
-	 * Format the nested table in memory first, so that the nested table is quoted as one field.
-	 */
+	/* The nested table is quoted as one field. */
 	mem = open_memstream(&text, &size);
 	if (!mem)
 		return -ENOMEM;
@@ -156,10 +141,7 @@ static bool csv_has(const struct csv *csv, const char *key)
 	return false;
 }
 
-/*
- * True if the table has its own CSV columns. CSV omits tables whose rows are sentences. A table
- * with the sum of the previous table is written as a row of the previous table.
- */
+/* True if the table has its own columns. A sum is written as a row of the table before it. */
 static bool is_listed(const struct table *table)
 {
 	return !table->sentences && !table->sum;
@@ -229,10 +211,7 @@ static void csv_header(const struct csv *csv, struct view *view, const struct re
 	fputc('\n', csv->out);
 }
 
-/*
- * Writes one line. @table is NULL for a report without tables. @name is the key of the table, or of
- * the previous table if @table is a sum.
- */
+/* Writes one line. @table is NULL without tables. @name is the value of the column "table". */
 static int csv_row(const struct csv *csv, const struct report *report, const struct table *table,
 		   const char *name, size_t row)
 {

@@ -11,10 +11,7 @@
 #include "base/utf8.h"
 #include "view/cells.h"
 
-/*
- * Writes a code point as ASCII. Names of cgroups may contain U+009B, which starts an escape sequence
- * on a terminal.
- */
+/* ASCII only, because U+009B in a cgroup name starts an escape sequence on a terminal. */
 static void put_char(FILE *out, uint32_t code)
 {
 	static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -59,10 +56,7 @@ void json_put_text(FILE *out, const char *str)
 	put_part(out, str, strlen(str));
 }
 
-/*
- * Writes a real number with nine digits. A real number without a fraction is written with ".0", so
- * that the JSON type of a key never changes.
- */
+/* Nine digits, and ".0" without a fraction, so that the JSON type of a key never changes. */
 static void put_real(FILE *out, double value)
 {
 	char text[32];
@@ -77,17 +71,14 @@ static void put_real(FILE *out, double value)
 }
 
 /*
- * Many JSON readers store integers as signed 64-bit numbers. An identifier above INT64_MAX is
- * written as a string to keep every digit. A count above INT64_MAX is written as a real number.
+ * Many JSON readers store integers in 63 bits, so larger ids are strings and larger counts are real
+ * numbers.
  */
 static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
 	char digits[20];
 
-	/*
-	 * Fast path for numbers up to INT64_MAX, because a window of 10,000 cgroups has half a
-	 * million numbers.
-	 */
+	/* Fast path: a window of 10,000 cgroups has half a million numbers. */
 	if (u64 <= INT64_MAX)
 		fwrite_unlocked(digits, 1, put_digits(digits, u64), out);
 	else if (unit == UNIT_ID)
@@ -142,10 +133,9 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 }
 
 /*
- * Returns the length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 if the
- * key is written as "a.b". The nested object "a" requires that all columns "a.*" are adjacent and
- * that no other key is "a". Reports from other programs may have columns "a.*" that are not
- * adjacent, or another key "a". JSON readers ignore one of two equal keys.
+ * Length of "a" if key "a.b" is written as {"a":{"b":…}}, or 0. That requires that all columns
+ * "a.*" are adjacent and no other key is "a", which files of other programs may violate. JSON
+ * readers ignore one of two equal keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -166,8 +156,8 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 }
 
 /*
- * Writes the keys and values of a row. @top is the report if @table has its top-level keys, else
- * NULL. @comma is true if the object already has keys.
+ * Writes the keys and values of a row. @top is the report for top-level keys, else NULL. @comma:
+ * the object already has keys.
  */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)

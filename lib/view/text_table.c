@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Lays out tables for a terminal. A table wider than the terminal is folded into blocks of columns.
- */
+/* Lays out tables for a terminal, folded into blocks of columns if they are too wide. */
 #include "view/text.h"
 
 #include <errno.h>
@@ -134,10 +132,7 @@ static void grid_items(struct grid *grid, const struct view *view)
 		grid_add(grid, GRID_BAR);
 }
 
-/*
- * Assigns columns to blocks that fit the width of the terminal. A bar uses the width that the other
- * columns of its block leave free.
- */
+/* Assigns columns to blocks that fit the terminal. A bar takes the rest of its block. */
 static void grid_fold(struct grid *grid, const struct view *view)
 {
 	size_t width = view->width > 0 ? (size_t)view->width : SIZE_MAX / 2;
@@ -243,10 +238,7 @@ static enum style cell_style(const struct grid *grid, size_t col, const char *te
 	return strcmp(text, "no") ? STYLE_YELLOW : STYLE_RED;
 }
 
-/*
- * Prints a cell. @blanks is the number of blanks between previous cells and this cell that are not
- * yet printed. Blanks are printed only before text, so that no line ends in blanks.
- */
+/* Prints a cell after @blanks blanks, which are kept back so that no line ends in blanks. */
 static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)
 {
@@ -283,10 +275,7 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 	fputc('\n', view->out);
 }
 
-/*
- * Prints the last column of a row as a wrapped sentence. The fix is printed on its own line, so
- * that users can copy it.
- */
+/* Prints the last column as a sentence. The fix has its own line, so that users can copy it. */
 static void print_sentence(const struct grid *grid, const struct view *view, size_t row,
 			   size_t indent)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes a timeline as a Perfetto trace. The field numbers of the Perfetto format are from
- * trace_packet.proto and ftrace/ in google/perfetto.
- */
+/* Writes a timeline as a Perfetto trace, with the field numbers of google/perfetto. */
 #include "view/view.h"
 
 #include <errno.h>
@@ -51,10 +48,7 @@ enum { CLOCKS_CLOCK = 1 };
 enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
-/*
- * Priority of every task in the trace file. Perfetto requires a priority of each task, but the
- * recording has no priorities.
- */
+/* Perfetto requires a priority, which the recording lacks. */
 #define PRIO_DEFAULT 120
 /* State of a cpu_idle event that means idle exit. */
 #define IDLE_ENDS UINT32_MAX
@@ -159,10 +153,7 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/*
- * Writes an event as an ftrace event. Returns false if Perfetto has no ftrace event of this kind,
- * or if the event is a nested interrupt.
- */
+/* Writes an ftrace event. Returns false for other kinds and for nested interrupts. */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {
@@ -227,10 +218,7 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	uint32_t current = w->current;
 	size_t begin;
 
-	/*
-	 * TIMELINE_GAP starts a new bundle, because the flag BUNDLE_LOST marks lost events before
-	 * the first event of a bundle.
-	 */
+	/* BUNDLE_LOST marks lost events before the first event of a bundle. */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
 	if (!w->m.len)
@@ -270,10 +258,7 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
 	close_packet(w, packet);
 }
 
-/*
- * Writes one part of a task's wait, such as throttling by CPU quota. Each task has its own track,
- * because parts of several tasks overlap. Perfetto accepts repeated track descriptors.
- */
+/* Each task has its own track, because parts of waits overlap. Tracks may be described twice. */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
 	uint64_t track = (hold->avoidable ? TRACK_AVOIDABLE : TRACK_HOLDS) | hold->pid;
@@ -287,10 +272,7 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
 }
 
-/*
- * Writes the scheduler ticks as a track, because ftrace events do not distinguish ticks from other
- * timers.
- */
+/* ftrace events do not distinguish ticks from other timers, so ticks have a track. */
 static void put_ticks(struct writer *w)
 {
 	uint32_t cpu = UINT32_MAX;

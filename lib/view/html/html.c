@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes HTML documents: reports, with the scripts of the live page, and the page of audit --paper.
- */
+/* Writes HTML documents: reports with the scripts of the live page, and audit --paper. */
 #include "view/html/html.h"
 
 #include <errno.h>

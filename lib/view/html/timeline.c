@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes a timeline as an HTML page: data, the script that draws it, and a table of the longest
- * waits.
- */
+/* Writes a timeline as an HTML page: data, script, and a table of the longest waits. */
 #include "view/view.h"
 
 #include <errno.h>
@@ -37,10 +34,7 @@ struct words {
 	bool failed;
 };
 
-/*
- * Returns the index of a string, which is added if it is missing. A linear search is fast enough
- * for the tens of strings of a trace.
- */
+/* Returns the index of a string, which is added if missing. A trace has tens of strings. */
 static size_t word(struct words *words, const char *text)
 {
 	size_t at = 0;
@@ -113,10 +107,7 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/*
- * Writes the times of the scheduler ticks of each CPU, each as the difference from the previous
- * tick.
- */
+/* Writes the ticks of each CPU, each as the difference from the previous tick. */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Draws the load of the CPUs as a map, or as one bar per CPU with history and the load that
- * /proc/stat shows.
- */
+/* Draws the load of the CPUs as a map, or as bars with history and the load of /proc/stat. */
 #include "view/screen/screen.h"
 
 #include <errno.h>
@@ -121,9 +118,7 @@ int screen_cores_name_width(const struct table *table)
 	return width;
 }
 
-/*
- * Returns the width of a busy ratio such as " 31.4%", including the ratio of /proc/stat if known.
- */
+/* Width of a busy ratio such as " 31.4%", and of the ratio of /proc/stat if known. */
 int screen_cores_figure_width(const struct table *table)
 {
 	return table_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;

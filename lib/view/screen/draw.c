@@ -61,10 +61,7 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 	free(safe);
 }
 
-/*
- * Draws the first finding of the first report. The findings of the first report combine the figures
- * of all measurements.
- */
+/* The findings of the first report combine the figures of all measurements. */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
 	const struct table *first = screen->nr_slots ? findings_of(screen->slots[0].report) : NULL;
@@ -87,10 +84,7 @@ static void draw_finding(const struct screen *screen, int row, struct canvas *ca
 		canvas_printf(canvas, row + 1, 0, canvas->cols, STYLE_PLAIN, "Next: %s", next);
 }
 
-/*
- * Draws the findings of the first report, the notes of all reports, and the reason and fix of each
- * failed measurement.
- */
+/* Draws findings and notes, and reason and fix of each failed measurement. */
 static void draw_notes(const struct screen *screen, struct lines *lines)
 {
 	for (size_t i = 0; i < screen->nr_slots; i++) {
@@ -125,10 +119,7 @@ static void draw_notes_pane(struct screen *screen, const struct screen_layout *l
 	struct lines lines = {canvas, layout->info_row, layout->footer_row, .skip = SIZE_MAX};
 	size_t *first = &screen->notes.first_row;
 
-	/*
-	 * The first call of draw_notes() counts the lines, and the second call draws the visible
-	 * lines.
-	 */
+	/* The first call counts the lines, the second call draws the visible lines. */
 	draw_notes(screen, &lines);
 	*first = screen_scroll(*first, *first, lines.nr, lines.end - lines.row);
 	lines.skip = *first;
@@ -206,10 +197,7 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
-/*
- * Visible tabs, beginning with tab number @first. If @brief is true, only the first tab of each
- * command shows the name of the command.
- */
+/* Tabs from number @first on. @brief: only the first tab of a command shows its name. */
 struct tabs {
 	const struct screen *screen;
 	size_t first;

@@ -17,7 +17,7 @@ static const uint64_t intervals_ns[] = {
 	10 * NSEC_PER_SEC,   30 * NSEC_PER_SEC,	  60 * NSEC_PER_SEC,
 };
 
-/* Selects the next longer or next shorter entry of intervals_ns, unless there is none. */
+/* Selects the next longer or the next shorter entry of intervals_ns. */
 static void step_interval(struct screen *screen, bool longer)
 {
 	size_t i = 0;
@@ -30,10 +30,7 @@ static void step_interval(struct screen *screen, bool longer)
 		screen->interval_ns = intervals_ns[i];
 }
 
-/*
- * Selects the next or previous sort column. Between the last and the first sort column, the table
- * has the order of the report.
- */
+/* Selects the sort column. After the last column comes the order of the report. */
 static void step_sort(struct screen *screen, int step)
 {
 	struct screen_pane *pane = screen_active(screen);

@@ -15,9 +15,7 @@
 #define COUNT_MIN strlen("123456")
 #define LEAST	  2 /* minimum number of table rows in a pane */
 
-/*
- * Visible table columns of a pane. Columns that identify the row come first and are always visible.
- */
+/* Table columns of a pane. Columns that identify the row come first and are always visible. */
 struct fit {
 	const struct table *table;
 	struct fit_col {
@@ -77,10 +75,7 @@ static size_t fit_end(const struct fit *fit, size_t first, int cols)
 	return first;
 }
 
-/*
- * Corrects the horizontal scroll position, makes the sort column visible, and drops hidden columns
- * from fit->cols.
- */
+/* Corrects the scroll position for the sort column, and drops hidden columns from fit->cols. */
 static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int cols)
 {
 	size_t others = fit->nr - fit->nr_keys, end;
@@ -151,10 +146,7 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 	}
 }
 
-/*
- * Writes the number of columns hidden on each side, at the right edge of line @y. Returns the
- * screen column to the left of the number of hidden columns.
- */
+/* Writes the number of hidden columns at the right edge. Returns the column to its left. */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {
@@ -192,10 +184,7 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
 }
 
-/*
- * Draws a pane from line @top to the line above @footer. Returns the number of lines of the pane
- * that can show table rows.
- */
+/* Draws a pane from line @top to the line above @footer. Returns its number of table lines. */
 static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     int top, int footer, struct canvas *canvas)
 {
@@ -208,10 +197,7 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 		canvas->failed = true;
 		return room;
 	}
-	/*
-	 * A pane keeps its largest number of lines, so that the panes below it do not move in every
-	 * window.
-	 */
+	/* A pane keeps its largest number of lines, so that the panes below rarely move. */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
 	/* If another pane does not fit below this pane, this pane uses all remaining lines. */

@@ -31,10 +31,7 @@ static bool has_pane(const struct screen *screen, size_t slot, const char *key)
 	return false;
 }
 
-/*
- * Inserts a pane in the order of the measurements (slots), so that the Tab key selects panes in a
- * fixed order.
- */
+/* Inserts a pane in the order of the slots, so that Tab selects panes in a fixed order. */
 static void pane_add(struct screen *screen, size_t slot, const char *key)
 {
 	size_t at = screen->nr_panes;
@@ -47,10 +44,7 @@ static void pane_add(struct screen *screen, size_t slot, const char *key)
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot};
 	snprintf(screen->panes[at].key, sizeof(screen->panes[at].key), "%s", key);
-	/*
-	 * Keep the same pane active after a pane was inserted. Until the user selects a pane, the
-	 * first pane of slot @home is active.
-	 */
+	/* Until the user selects a pane, the first pane of slot @home is active. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
 	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
@@ -58,10 +52,7 @@ static void pane_add(struct screen *screen, size_t slot, const char *key)
 	screen->nr_panes++;
 }
 
-/*
- * True if at least one cell of the table is a number. A table that has only names and missing
- * values gets no pane.
- */
+/* A table that has only names and missing values gets no pane. */
 static bool has_figures(const struct table *table)
 {
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
@@ -70,10 +61,7 @@ static bool has_figures(const struct table *table)
 	return !table->nr_rows;
 }
 
-/*
- * Converts loss counters, which count from the start of the measurement, to losses in the last
- * window.
- */
+/* Converts loss counters since the start to losses in the last window. */
 static void losses_of_window(struct screen_slot *slot, struct table *quality)
 {
 	for (size_t i = 0; i < quality->nr_cols; i++) {

@@ -173,10 +173,7 @@ const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
 	{"5", false, figure5, ARRAY_SIZE(figure5)},
 };
 
-/*
- * Formats the title of a plot that is also in the paper. The title of the plot names the timer
- * slack, because the plotted values depend on the timer slack.
- */
+/* The title names the timer slack, because the plotted values depend on it. */
 static void name_plot(const struct table *table, const char *title, char *buf, size_t size)
 {
 	int col = table_find(table, "slack_ns");

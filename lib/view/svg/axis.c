@@ -57,10 +57,7 @@ static void linear_ticks(struct svg_axis *axis)
 		axis->tick[axis->nr_ticks++] = i * step * axis->scale;
 }
 
-/*
- * Sets one tick per decade, or, if this gives more than SVG_MAX_TICKS ticks, one tick per two or
- * more decades.
- */
+/* Sets one tick per decade, or fewer if SVG_MAX_TICKS requires it. */
 static void log_ticks(struct svg_axis *axis)
 {
 	double low = axis->low / axis->scale, high = axis->high / axis->scale;

@@ -22,8 +22,8 @@
 #define LABEL_MAX     90   /* maximum number of characters of a label */
 
 /*
- * The palette of Okabe and Ito without yellow, and with grey instead of black. Colour-blind people
- * can distinguish the colours of this palette on a white and on a dark page.
+ * Palette of Okabe and Ito without yellow and black: colour-blind people can distinguish its
+ * colours on a white and on a dark page.
  */
 static const char *const colors[] = {
 	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#767676",
@@ -39,9 +39,7 @@ struct plot {
 	double top;
 };
 
-/*
- * Draws the legend between title and plot, unless @out is NULL. Returns the number of legend lines.
- */
+/* Draws the legend unless @out is NULL. Returns the number of its lines. */
 static size_t legend(const struct plot *p, FILE *out)
 {
 	double x = MARGIN_LEFT, y = p->top + MARGIN_TOP + 2.0 + LEGEND_GAP;
@@ -91,18 +89,14 @@ static bool plot_axes(struct plot *p)
 	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
 	/*
-	 * For bars the y axis starts at 0, because readers take the length of a bar as its value.
-	 * For lines the y axis starts at 0 if the lowest y value is below half of the highest y
-	 * value.
+	 * Bars start at 0, because readers take their length as the value. Lines start at 0 if the
+	 * lowest value is below half of the highest value.
 	 */
 	if (!p->plot->y_log && low_y > 0.0 && (bars || low_y < high_y / 2.0))
 		low_y = 0.0;
 	if (!p->plot->y_log && bars && high_y < 0.0)
 		high_y = 0.0;
-	/*
-	 * A logarithmic axis starts below the lowest value, so that the lowest bar has a visible
-	 * height.
-	 */
+	/* The lowest bar needs a visible height. */
 	if (p->plot->y_log && bars)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)

@@ -43,10 +43,7 @@ size_t svg_values(const struct table *table, int col, size_t *rows, size_t max)
 	return nr;
 }
 
-/*
- * Adds the point of one table row to @trace. A row with a missing value, or a value that cannot be
- * drawn, adds no point.
- */
+/* Adds the point of a row, unless a value is missing or cannot be drawn. */
 static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const struct table *table,
 		   size_t row, const int col[3])
 {
@@ -57,10 +54,7 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 		.y = value_number(table_cell(table, row, col[2])) * (s->times > 0.0 ? s->times : 1.0),
 	};
 
-	/*
-	 * A cumulative count of 0 is valid even on a logarithmic axis, because trace_uncumulate()
-	 * later converts cumulative counts to counts per bucket.
-	 */
+	/* A cumulative count may be 0 on a logarithmic axis; trace_uncumulate() converts it. */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
 		return 0;
@@ -160,10 +154,7 @@ static void draw_bars(const struct svg_trace *trace, FILE *out)
 	}
 }
 
-/*
- * Draws a histogram as an outline. In a plot with several histograms, solid bars would hide each
- * other.
- */
+/* Draws a histogram as an outline, because solid bars would hide other histograms. */
 static void draw_outline(const struct svg_trace *trace, FILE *out)
 {
 	double end = NAN;

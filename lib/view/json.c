@@ -28,12 +28,12 @@ static void put_char(FILE *out, uint32_t code)
 			0xdc00 + ((code - 0x10000) & 0x3ff));
 }
 
-static void put_part(FILE *out, const char *str, size_t len)
+/* Writes the first @len bytes of @str without quotes. */
+static void put_inside(FILE *out, const char *str, size_t len)
 {
 	const char *end = str + len;
 	uint32_t code;
 
-	putc_unlocked('"', out);
 	while (str < end) {
 		const char *at = str;
 		size_t bytes;
@@ -48,12 +48,32 @@ static void put_part(FILE *out, const char *str, size_t len)
 		put_char(out, bytes ? code : 0xfffd);
 		str += bytes ?: 1;
 	}
+}
+
+static void put_part(FILE *out, const char *str, size_t len)
+{
+	putc_unlocked('"', out);
+	put_inside(out, str, len);
 	putc_unlocked('"', out);
 }
 
 void json_put_text(FILE *out, const char *str)
 {
 	put_part(out, str, strlen(str));
+}
+
+void json_put_html(FILE *out, const char *str)
+{
+	size_t len = strcspn(str, "<");
+
+	putc('"', out);
+	put_inside(out, str, len);
+	for (str += len; *str; str += len) {
+		fputs("\\u003c", out);
+		len = 1 + strcspn(str + 1, "<");
+		put_inside(out, str + 1, len - 1);
+	}
+	putc('"', out);
 }
 
 /* Nine digits, and ".0" without a fraction, so that the JSON type of a key never changes. */

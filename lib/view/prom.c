@@ -160,8 +160,8 @@ static void put_meta(struct prom *p, const char *what, const char *name, const c
 {
 	const char *const words[] = {"# ", what, name, suffix, " ", text, "\n"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		puts_(p, words[i]);
+	array_for_each(word, words, ARRAY_SIZE(words))
+		puts_(p, *word);
 }
 
 /* Only OpenMetrics omits suffixes such as _total from the name of a family. */
@@ -315,8 +315,8 @@ void prom_write(struct prom *p, const struct series *s, const struct series_tabl
 			format_le(le[i], s->le_ns[i], p->format);
 	}
 	snprintf(head, sizeof(head), "%s%s", s->family->name, family_suffix(s->family));
-	for (size_t i = 0; i < table->nr && !p->rc; i++)
-		put_samples(p, s, table->rows[i], head, le);
+	array_for_each(row, table->rows, table->nr)
+		put_samples(p, s, *row, head, le);
 	free(le);
 }
 

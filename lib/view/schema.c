@@ -5,6 +5,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* JSON types of a metric; null marks an unavailable value, and "number" includes integers. */
 static json_t *type_of(const struct metric *metric)
 {
@@ -96,8 +98,8 @@ static void add_column(json_t *object, const struct column_spec *col, bool requi
 
 static void add_columns(json_t *object, const struct table_spec *table)
 {
-	for (size_t i = 0; i < table->nr; i++)
-		add_column(object, &table->cols[i], !table->optional);
+	array_for_each(col, table->cols, table->nr)
+		add_column(object, col, !table->optional);
 }
 
 /* Schema of the object with the keys of @table: the report, its quality, or a row of a list. */

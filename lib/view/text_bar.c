@@ -171,7 +171,7 @@ void text_wrap(const struct view *view, const char *text, size_t indent)
 
 bool text_is_loss(const struct column *col, const struct value *value)
 {
-	return col->metric->unit == UNIT_COUNT && value->kind != VALUE_NULL;
+	return col->metric->unit == UNIT_COUNT && value->kind == VALUE_U64;
 }
 
 bool text_is_zero(const struct value *value)
@@ -184,13 +184,7 @@ bool text_is_zero(const struct value *value)
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value)
 {
-	double number = value_number(value);
-	/* A report that was read from a file may contain numbers of any size. */
-	uint64_t total = value->kind == VALUE_U64 ? value->u64
-			 : number >= 0x1p64	  ? UINT64_MAX
-			 : number > 0		  ? (uint64_t)number
-						  : 0;
-	uint64_t key = text_hash(HASH_START, col->key), before;
+	uint64_t total = value->u64, key = text_hash(HASH_START, col->key), before;
 
 	array_for_each(entry, seen->of, ARRAY_SIZE(seen->of)) {
 		if (entry->key && entry->key != key)

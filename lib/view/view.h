@@ -68,6 +68,8 @@ int view_csv(struct view *view, const struct report *report);
 
 /* Writes text as a quoted JSON string in ASCII. Invalid bytes become U+FFFD. */
 void json_put_text(FILE *out, const char *str);
+/* As json_put_text(), but "<" becomes \u003c, so that the text cannot end a script element. */
+void json_put_html(FILE *out, const char *str);
 
 /* Formats a duration with three significant digits: "1.23 ms", "250 ns", "12.3 s". */
 void view_format_ns(double ns, char *buf, size_t size);

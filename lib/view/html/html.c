@@ -25,19 +25,9 @@ static void html_json(FILE *out, const char *json, size_t size)
 
 void html_json_text(FILE *out, const char *text)
 {
-	char *safe = utf8_printable(text, 0), *json = NULL;
-	size_t size = 0;
-	FILE *buffer = open_memstream(&json, &size);
+	char *safe = utf8_printable(text, 0);
 
-	if (buffer) {
-		json_put_text(buffer, safe ?: "?");
-		fclose(buffer);
-	}
-	if (json)
-		html_json(out, json, size);
-	else
-		fputs("\"?\"", out);
-	free(json);
+	json_put_html(out, safe ?: "?");
 	free(safe);
 }
 
@@ -173,17 +163,16 @@ int html_paper_write(FILE *out, const struct report *report)
 	      "border-bottom:1px solid #ddd}.n{text-align:right}img{max-width:100%}</style>\n"
 	      "<h1>CPU usage data: the paper and this machine</h1>\n<ul>\n",
 	      out);
-	for (size_t i = 0; i < report->nr_notes; i++) {
-		html_element(out, "li", report->notes[i]);
+	array_for_each(note, report->notes, report->nr_notes) {
+		html_element(out, "li", *note);
 		putc('\n', out);
 	}
 	fputs("</ul>\n", out);
-	for (size_t i = 0; i < report->nr_tables && !rc; i++)
-		rc = put_table(out, report->tables[i]);
-	for (size_t i = 0; i < AUDIT_NR_PAPER_FIGURES; i++)
+	array_for_each(table, report->tables, report->nr_tables)
+		rc = rc ?: put_table(out, *table);
+	array_for_each(figure, audit_paper_figures, AUDIT_NR_PAPER_FIGURES)
 		fprintf(out, "<h2>Figure %s</h2>\n<img src=\"figure-%s.svg\" alt=\"figure %s\">\n",
-			audit_paper_figures[i].number, audit_paper_figures[i].number,
-			audit_paper_figures[i].number);
+			figure->number, figure->number, figure->number);
 	fputs("</html>\n", out);
 	return stream_end(out, rc);
 }

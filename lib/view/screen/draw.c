@@ -87,9 +87,9 @@ static void draw_finding(const struct screen *screen, int row, struct canvas *ca
 /* Draws findings and notes, and reason and fix of each failed measurement. */
 static void draw_notes(const struct screen *screen, struct lines *lines)
 {
-	for (size_t i = 0; i < screen->nr_slots; i++) {
-		const struct screen_slot *slot = &screen->slots[i];
-		const struct table *findings = i ? NULL : findings_of(slot->report);
+	array_for_each(slot, screen->slots, screen->nr_slots) {
+		const struct table *findings =
+			slot == screen->slots ? findings_of(slot->report) : NULL;
 
 		draw_wrapped(lines, STYLE_BOLD, slot->command);
 		if (slot->refused.code) {
@@ -108,8 +108,10 @@ static void draw_notes(const struct screen *screen, struct lines *lines)
 			if (next)
 				draw_wrapped(lines, STYLE_DIM, next);
 		}
-		for (size_t j = 0; slot->report && j < slot->report->nr_notes; j++)
-			draw_wrapped(lines, STYLE_PLAIN, slot->report->notes[j]);
+		if (!slot->report)
+			continue;
+		array_for_each(note, slot->report->notes, slot->report->nr_notes)
+			draw_wrapped(lines, STYLE_PLAIN, *note);
 	}
 }
 

@@ -188,9 +188,9 @@ int terminal_key(struct terminal *terminal)
 		return key;
 	if (rc != KEY_CODE_YES)
 		return SCREEN_KEY_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (keys[i][0] == (int)key)
-			return keys[i][1];
+	array_for_each(pair, keys, ARRAY_SIZE(keys))
+		if ((*pair)[0] == (int)key)
+			return (*pair)[1];
 	/* SCREEN_KEY_NONE would mean that no key is pending. */
 	return SCREEN_KEY_BACKSPACE + 1;
 }

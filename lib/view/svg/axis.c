@@ -107,9 +107,9 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 	double shown = tick / axis->scale;
 	const struct axis_unit *best = NULL;
 
-	for (size_t i = 0; axis->log && !axis->unit[0] && i < ARRAY_SIZE(units); i++)
-		if (units[i].unit == axis->kind && (!best || tick >= units[i].scale * (1.0 - 1e-9)))
-			best = &units[i];
+	array_for_each(u, units, axis->log && !axis->unit[0] ? ARRAY_SIZE(units) : 0)
+		if (u->unit == axis->kind && (!best || tick >= u->scale * (1.0 - 1e-9)))
+			best = u;
 	if (best)
 		snprintf(buf, size, "%g %s", tick / best->scale, best->name);
 	else if (axis->decimals < 0)

@@ -128,17 +128,17 @@ static void draw_axes(const struct plot *p, FILE *out)
 	double right = x->at + x->length, upper = y->at + y->length, at;
 	char label[32];
 
-	for (size_t i = 0; i < x->nr_ticks; i++) {
-		at = svg_axis_pixel(x, x->tick[i]);
-		svg_axis_label(x, x->tick[i], label, sizeof(label));
+	array_for_each(tick, x->tick, x->nr_ticks) {
+		at = svg_axis_pixel(x, *tick);
+		svg_axis_label(x, *tick, label, sizeof(label));
 		fprintf(out,
 			"<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>"
 			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
 			at, y->at, upper, at, y->at + 18.0, label);
 	}
-	for (size_t i = 0; i < y->nr_ticks; i++) {
-		at = svg_axis_pixel(y, y->tick[i]);
-		svg_axis_label(y, y->tick[i], label, sizeof(label));
+	array_for_each(tick, y->tick, y->nr_ticks) {
+		at = svg_axis_pixel(y, *tick);
+		svg_axis_label(y, *tick, label, sizeof(label));
 		fprintf(out,
 			"<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
 			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
@@ -178,8 +178,8 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < p->plot->nr_series && !rc; i++)
-		rc = add_traces(p, &p->plot->series[i], report);
+	array_for_each(series, p->plot->series, p->plot->nr_series)
+		rc = rc ?: add_traces(p, series, report);
 	if (rc)
 		goto out;
 	fprintf(out, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">", MARGIN_LEFT, p->top + 26.0);
@@ -214,9 +214,9 @@ int svg_write(FILE *out, const struct report *report, const struct svg_plot *plo
 		"<style>.grid{stroke:#dddddd}.axis{stroke:#333333;fill:none}"
 		".title{font-size:15px;font-weight:bold}</style>\n<title>",
 		WIDTH, PLOT_HEIGHT * nr_plots, WIDTH, PLOT_HEIGHT * nr_plots);
-	for (size_t i = 0; i < nr_plots; i++) {
-		fputs(i ? "; " : "", out);
-		utf8_print_markup(out, plots[i].title, 0, false);
+	array_for_each(plot, plots, nr_plots) {
+		fputs(plot > plots ? "; " : "", out);
+		utf8_print_markup(out, plot->title, 0, false);
 	}
 	fputs("</title>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
 	      out);

@@ -187,10 +187,9 @@ static void draw_line(const struct svg_trace *trace, FILE *out)
 	if (!trace->nr)
 		return;
 	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"", trace->color);
-	for (size_t i = 0; i < trace->nr; i++)
-		fprintf(out, "%c%.2f %.2f", i ? 'L' : 'M',
-			svg_axis_pixel(trace->x, trace->dots[i].x),
-			svg_axis_pixel(trace->y, trace->dots[i].y));
+	array_for_each(dot, trace->dots, trace->nr)
+		fprintf(out, "%c%.2f %.2f", dot > trace->dots ? 'L' : 'M',
+			svg_axis_pixel(trace->x, dot->x), svg_axis_pixel(trace->y, dot->y));
 	fputs("\"/>\n", out);
 }
 

@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_NAME   112
+#include "base/array.h"
+
+#define RUN_NAME 112
 
 const char *wake_depth_key(const struct table *points)
 {
 	const char *found = NULL;
 	long deepest = -1;
 
-	for (size_t i = 0; i < points->nr_cols; i++) {
-		const char *key = points->cols[i].key;
+	array_for_each(col, points->cols, points->nr_cols) {
+		const char *key = col->key;
 		char *end;
 		long number;
 
@@ -152,13 +154,13 @@ int wake_plot(FILE *out, const struct report *points, const struct report *earli
 	if (!table || !report_find(points, "distribution") ||
 	    (earlier && !report_find(earlier, "points")))
 		return -EINVAL;
-	for (size_t i = 0; i < SPLIT_PLOTS; i++) {
-		if (!parts[i].series.y || !report_find(points, parts[i].series.table))
+	array_for_each(part, parts, SPLIT_PLOTS) {
+		if (!part->series.y || !report_find(points, part->series.table))
 			continue;
-		series[nr] = parts[i].series;
+		series[nr] = part->series;
 		if (!series[nr].split)
 			choose_split(points, &series[nr]);
-		plots[nr] = parts[i].plot;
+		plots[nr] = part->plot;
 		plots[nr].series = &series[nr];
 		plots[nr++].nr_series = 1;
 	}

@@ -100,7 +100,6 @@ static int plots_check(const struct audit_cmd *cmd, struct err *err)
 	return rc;
 }
 
-/* Draws the plots of experiment @e if --plot is set. */
 static int plots_draw(const struct audit_cmd *cmd, const struct audit_experiment *e,
 		      const struct report *report, struct err *err)
 {
@@ -134,7 +133,6 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	return err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
 }
 
-/* Draws, prints and frees the report of an experiment. Returns the exit code. */
 static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment *e,
 			   struct report *report, bool *ret_gone)
 {
@@ -286,7 +284,6 @@ static int audit_command_run(char *const *argv, int cpu, struct view *view)
 		return opts_fail("audit", &err);
 	output_report(view, report, &err);
 	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
-	/* The exit code is EXIT_ERROR if COMMAND failed. */
 	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
 		fprintf(stderr, "subtick audit: the command %s %d\n",
 			WIFEXITED(command.status) ? "exited with" : "was ended by signal",

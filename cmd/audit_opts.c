@@ -14,7 +14,6 @@
 #define DEFAULT_WANT 0.001
 
 #define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
-/* Options of `subtick audit` that apply only to one experiment. */
 #define DELAYS(...)    __VA_ARGS__, .group = "delays"
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
@@ -130,7 +129,6 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Takes all words after "--" as a command line for `subtick audit -- COMMAND`. */
 static int take_command(struct opts_state *state, struct audit_cmd *cmd, struct err *err)
 {
 	char **command = &state->argv[state->index - 1];
@@ -200,7 +198,6 @@ static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 	return 0;
 }
 
-/* Refuses options that this run of `subtick audit` would ignore. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;

@@ -51,7 +51,6 @@ bool audit_rows_done(void *arg, const struct audit_delays *delays)
 	struct audit_rows *rows = arg;
 	int rc;
 
-	/* Clears the progress line on the terminal. */
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	rc = write_row(rows, delays);
@@ -183,7 +182,6 @@ static int check_count(const struct report *report, const char *key, uint64_t wa
 		       (unsigned long long)was, (unsigned long long)want);
 }
 
-/* Refuses rows of a run with other settings or on another machine or kernel. */
 static int check_settings(const struct report *report, const struct audit_opts *opts,
 			  struct err *err)
 {

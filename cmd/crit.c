@@ -123,7 +123,6 @@ static int run(struct crit_cmd *cmd, struct view *view)
 	struct crit_engine *engine = NULL;
 	struct report *report = NULL;
 	struct err err = {0}, left = {0};
-	/* The file of --against is read and checked before the measurement. */
 	int rc = cmd->against ? input_against(cmd->against, "crit", &cmd->earlier, &err) : 0;
 
 	run_signals();

@@ -68,7 +68,6 @@ int cmd_doctor(int argc, char **argv)
 
 	if (code != OPTS_PARSED)
 		return code;
-	/* Restrict the report to the checks for the commands that the user named. */
 	if (cmd.nr)
 		doctor.commands = cmd.names;
 	if (doctor_report(&doctor, &report, &err))

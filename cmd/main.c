@@ -96,7 +96,6 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* Runs "subtick help [COMMAND]", and prints the shell completions of "subtick help". */
 static int help_of(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
@@ -114,7 +113,6 @@ static int help_of(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* Prints the shell completions of "subtick": commands, --version and the overview's options. */
 static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)

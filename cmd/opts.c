@@ -152,17 +152,11 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-/* Finds the option with the long name of @len bytes, or with the letter *@name if @len is 0. */
-static const struct opt *find(const struct opts_state *state, const char *name, size_t len)
+static const struct opt *find_letter(const struct opt *table, char letter)
 {
-	const struct opt *const tables[] = {state->own, common_of(state)};
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct opt *opt = tables[i]; opt->name; opt++)
-			if (len ? strlen(opt->name) == len && !memcmp(opt->name, name, len)
-				: opt->letter == *name)
-				return opt;
-	return NULL;
+	while (table->name && table->letter != letter)
+		table++;
+	return table->name ? table : NULL;
 }
 
 /*
@@ -192,17 +186,19 @@ static int take_option(struct opts_state *state, const struct opt *opt, const ch
 	return rc ? opts_usage(state, "--%s", err.what) : OPTS_PARSED;
 }
 
-/* Parses combined single-letter options such as "-abc". */
 static int take_letters(struct opts_state *state, const char *letters, void *base)
 {
 	int code = OPTS_PARSED;
 
 	while (code == OPTS_PARSED && *letters) {
-		const struct opt *opt = find(state, letters++, 0);
-		const char *inside = opt && opt->arg && *letters ? letters : NULL;
+		const struct opt *opt = find_letter(state->own, *letters)
+						?: find_letter(common_of(state), *letters);
+		const char *inside;
 
 		if (!opt)
-			return opts_usage(state, "unknown option -%c", letters[-1]);
+			return opts_usage(state, "unknown option -%c", *letters);
+		letters++;
+		inside = opt->arg && *letters ? letters : NULL;
 		if (inside)
 			letters = "";
 		code = take_option(state, opt, inside, base);
@@ -215,8 +211,8 @@ static int unknown_long(const struct opts_state *state, const char *word, size_t
 	const struct opt *const tables[] = {state->own, common_of(state)};
 	struct opt_nearest nearest = {0};
 
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct opt *opt = tables[i]; opt->name && opt->help; opt++)
+	array_for_each(table, tables, ARRAY_SIZE(tables))
+		for (const struct opt *opt = *table; opt->name && opt->help; opt++)
 			opt_nearest(&nearest, word, len, opt->name);
 	return opts_usage(state, "unknown option --%.*s%s%s%s", (int)len, word,
 			  nearest.name ? "; did you mean --" : "", nearest.name ?: "",
@@ -226,7 +222,8 @@ static int unknown_long(const struct opts_state *state, const char *word, size_t
 static int take_long(struct opts_state *state, const char *word, void *base)
 {
 	size_t len = strcspn(word, "=");
-	const struct opt *opt = len ? find(state, word, len) : NULL;
+	const struct opt *opt =
+		opt_find(state->own, word, len) ?: opt_find(common_of(state), word, len);
 
 	if (!opt)
 		return unknown_long(state, word, len);
@@ -261,7 +258,6 @@ static int take_operand(struct opts_state *state, const char *word, void *base)
 	return rc ? opts_usage(state, "%s", err.what) : OPTS_PARSED;
 }
 
-/* Sets up output to stdout with the width and colours of the terminal. */
 static void view_stdout(struct view *view)
 {
 	struct winsize size;

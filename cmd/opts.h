@@ -19,7 +19,6 @@ enum exit_code {
 	EXIT_UNSUPPORTED = 77,
 };
 
-/* Names of the commands of this build, NULL-terminated. */
 extern const char *const command_names[];
 bool command_exists(const char *name);
 

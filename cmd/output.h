@@ -39,7 +39,6 @@ int output_open(struct output_file *file, const char *path, struct err *err);
  * closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
-/* Writes a report to a file as text, JSON or CSV. */
 int output_view(const char *path, enum view_format format, const struct report *report,
 		struct err *err);
 
@@ -48,7 +47,6 @@ void output_machine(char *buf, size_t size);
 
 /* Reads a file or pipe of less than 256 MiB into an allocated string. Returns NULL on failure. */
 char *input_read(const char *path, size_t *ret_size, struct err *err);
-/* Reads the first report of a JSON file. */
 int input_report(const char *path, struct report **ret_report, struct err *err);
 /* Reads at least one report of a JSON file. Free the reports with input_reports_free(). */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);

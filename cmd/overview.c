@@ -43,7 +43,6 @@ static void live_open(struct live *live, const struct overview_opts *opts, struc
 	live->next_ns = live->began_ns + FIRST_NS;
 }
 
-/* Shows one part of the overview: the last window, or the error of this part. */
 static int live_show(struct live *live, enum overview_part part)
 {
 	const struct overview_window *w = overview_window(live->meter);

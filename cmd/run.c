@@ -110,7 +110,6 @@ void run_avoid(const struct cpuset *measured)
 		affinity_set(0, &rest);
 }
 
-/* Waits until the window ends and prints the meter's events during the wait. */
 static int wait_window(const char *command, struct meter *meter, uint64_t until_ns,
 		       struct view *view, struct err *err, bool *ret_stop)
 {

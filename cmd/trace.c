@@ -31,7 +31,6 @@ struct trace_cmd {
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
 
-/* Parses an event with a time, such as "wait=5ms". */
 static bool parse_time(const char *value, struct trace_opts *trace)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {

@@ -240,7 +240,6 @@ static int read_earlier(struct wake_cmd *cmd, struct err *err)
 		       cmd->against_file);
 }
 
-/* Prints the report and, with --against, the changes since the earlier run. */
 static int write_report(struct meter *meter, struct wake_cmd *cmd, struct report *report,
 			struct err *err)
 {

@@ -74,7 +74,6 @@ struct loss_row {
 	size_t when_at;
 };
 
-/* Describes how to open one kind of measurement and read its windows. */
 struct api_view {
 	int (*open)(const void *opts, struct meter **ret_meter, struct err *err);
 	const void *(*window)(const struct meter *meter);

@@ -43,7 +43,6 @@ static void window_of(struct context *ctx, unsigned int cpu, struct load_cpu_win
 		      ctx->source->parts, ret_window);
 }
 
-/* Samples all CPUs and computes the load of each CPU. */
 static void sample(struct context *ctx)
 {
 	load_ends_sample(&ctx->ends, ctx->source);

@@ -233,7 +233,7 @@ static bool heading_due(struct view *view, const struct report *report, struct g
 
 	if (hash != view->seen.columns || !compact)
 		memset(view->seen.widths, 0, sizeof(view->seen.widths));
-	due |= !grid_keep_widths(grid, view, view->seen.widths, VIEW_MAX_WIDTHS);
+	due |= !grid_keep_widths(grid, view);
 
 	view->seen.age = due ? 1 : view->seen.age + 1;
 	view->seen.columns = hash;

@@ -68,7 +68,6 @@ uint64_t grid_hash(const struct grid *grid, uint64_t hash);
  * Keeps columns as wide as in the previous table if the terminal is wide enough. Returns false if
  * the heading must be printed again.
  */
-bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
-		      size_t max);
+bool grid_keep_widths(struct grid *grid, struct view *view);
 
 #endif

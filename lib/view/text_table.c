@@ -202,11 +202,11 @@ uint64_t grid_hash(const struct grid *grid, uint64_t hash)
 	return hash;
 }
 
-bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
-		      size_t max)
+bool grid_keep_widths(struct grid *grid, struct view *view)
 {
-	size_t nr = grid->nr_items < max ? grid->nr_items : max, total = 0;
-	bool kept = grid->nr_items <= max, fits;
+	bool kept = grid->nr_items <= VIEW_MAX_WIDTHS, fits;
+	size_t nr = kept ? grid->nr_items : VIEW_MAX_WIDTHS, total = 0;
+	unsigned short *widths = view->seen.widths;
 
 	for (size_t i = 0; i < nr; i++) {
 		size_t width = grid->items[i].width;

@@ -8,7 +8,6 @@
 
 #include "report/report.h"
 
-/* Name of a measurement that failed, and the reason. */
 struct html_missing {
 	const char *command;
 	const char *why;

@@ -25,7 +25,6 @@ struct canvas {
 	bool failed; /* out of memory while drawing; never reset */
 };
 
-/* Makes a blank canvas. Returns 0 or -ENOMEM. */
 int canvas_init(struct canvas *canvas, int rows, int cols);
 void canvas_free(struct canvas *canvas);
 

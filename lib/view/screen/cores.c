@@ -15,7 +15,6 @@
 #define GAP	2
 #define MAX_CPU 65536
 
-/* Returns the value of a cell, or NaN if the cell is null. */
 static double ratio_at(const struct table *table, size_t row, int col)
 {
 	const struct value *value = col < 0 ? NULL : table_cell(table, row, col);
@@ -85,7 +84,6 @@ static const char *level(const struct screen *screen, double share)
 	return isnan(share) ? "-" : screen->ascii ? tenths[at] : eighths[at];
 }
 
-/* Draws the busy ratios of the last @width windows of one CPU. */
 static void draw_history(const struct screen *screen, const struct table *cores, size_t row, int y,
 			 int x, int width, struct canvas *canvas)
 {
@@ -212,19 +210,18 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 {
 	double busy = ratio_at(table, row, table_metric(table, M_BUSY_RATIO));
 	double claim = ratio_at(table, row, table_metric(table, M_CMP_PROCSTAT));
-	int names = screen_cores_name_width(table), cells = layout->bar_width - 2;
+	int cells = layout->bar_width - 2;
 	const char *flags = table_str(table, row, "flags");
 	char name[64];
-	int bar = x + names + 1, figures = bar + cells + 2 + 1;
+	int bar = x + layout->name_width + 1, figures = bar + cells + 2 + 1;
 
 	core_name(table, row, name, sizeof(name));
-	canvas_printf(canvas, y, x, bar, STYLE_BOLD, "%*s", names, name);
+	canvas_printf(canvas, y, x, bar, STYLE_BOLD, "%*s", layout->name_width, name);
 	canvas_put(canvas, y, bar, canvas->cols, STYLE_PLAIN, "[");
 	canvas_put(canvas, y, bar + cells + 1, canvas->cols, STYLE_PLAIN, "]");
 	if (layout->history_width)
-		draw_history(screen, table, row, y,
-			     figures + screen_cores_figure_width(table) + 1, layout->history_width,
-			     canvas);
+		draw_history(screen, table, row, y, figures + layout->figure_width + 1,
+			     layout->history_width, canvas);
 	if (isnan(busy)) {
 		canvas_put(canvas, y, bar + 2, bar + cells + 1, STYLE_DIM,
 			   flags && *flags ? flags : "no figure");
@@ -283,7 +280,7 @@ static void draw_map_cell(const struct screen *screen, const struct table *table
 static void draw_map(const struct screen *screen, const struct table *table,
 		     const struct screen_layout *layout, struct canvas *canvas)
 {
-	int names = screen_cores_name_width(table), label = 2 * names + 1 + 1;
+	int names = layout->name_width, label = 2 * names + 1 + 1;
 	size_t line_cores = layout->per_row * layout->group;
 
 	for (size_t row = 0; row < table->nr_rows; row += line_cores) {

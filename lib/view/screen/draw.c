@@ -64,14 +64,14 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 /* The findings of the first report combine the figures of all measurements. */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
-	const struct table *first = screen->nr_slots ? findings_of(screen->slots[0].report) : NULL;
+	const struct table *first = findings_of(screen->slots[0].report);
 	size_t nr = first ? first->nr_rows : 0;
 	const char *next = nr ? table_str(first, 0, "next") : NULL;
 	char more[40] = "";
 	int end;
 
 	if (!nr) {
-		if (screen->nr_slots && screen->slots[0].report)
+		if (screen->slots[0].report)
 			canvas_put(canvas, row, 0, canvas->cols, STYLE_GREEN, "findings: none");
 		return;
 	}
@@ -84,7 +84,6 @@ static void draw_finding(const struct screen *screen, int row, struct canvas *ca
 		canvas_printf(canvas, row + 1, 0, canvas->cols, STYLE_PLAIN, "Next: %s", next);
 }
 
-/* Draws findings and notes, and reason and fix of each failed measurement. */
 static void draw_notes(const struct screen *screen, struct lines *lines)
 {
 	array_for_each(slot, screen->slots, screen->nr_slots) {
@@ -195,7 +194,7 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 			between = ", ";
 		}
 	}
-	if (between == first && screen->nr_slots && screen->slots[0].report)
+	if (between == first && screen->slots[0].report)
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
@@ -222,7 +221,6 @@ static void tab_label(const struct tabs *tabs, size_t i, char *buf, size_t size)
 		snprintf(buf, size, " %s %s ", screen->slots[slot].command, screen->panes[i].key);
 }
 
-/* Returns the width of the visible tabs up to and including tab @last. */
 static int tabs_width(const struct tabs *tabs, size_t last)
 {
 	char label[96];
@@ -321,9 +319,7 @@ static void draw_pane(struct screen *screen, const struct screen_layout *layout,
 static void draw_all(struct screen *screen, const struct report *report, const struct table *cores,
 		     const struct screen_layout *layout, struct canvas *canvas)
 {
-	if (!report && screen->nr_slots)
-		report = screen->slots[0].report;
-	draw_header(screen, report, canvas);
+	draw_header(screen, report ?: screen->slots[0].report, canvas);
 	if (cores)
 		screen_cores_draw(screen, cores, layout, canvas);
 	draw_finding(screen, layout->finding_row, canvas);

@@ -69,7 +69,10 @@ static void fit_map(const struct screen_wants *wants, int room, struct screen_la
 
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout)
 {
-	struct screen_layout layout = {.group = 1, .legend_rows = wants->legend_rows};
+	struct screen_layout layout = {.group = 1,
+				       .legend_rows = wants->legend_rows,
+				       .name_width = wants->name_width,
+				       .figure_width = wants->figure_width};
 	int row = 1, room;
 
 	if (wants->rows < SCREEN_MIN_ROWS || wants->cols < SCREEN_MIN_COLS) {

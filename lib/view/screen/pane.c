@@ -171,11 +171,9 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	int x;
 
 	view_format_ns(report->window_ns, window, sizeof(window));
-	x = canvas_printf(canvas, y, 0, end, STYLE_PLAIN,
-			  "%s: ", table->title ? table->title : table->key);
-	if (report->source)
-		x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "source %s, ", report->source);
-	x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "window %s, ", window);
+	x = canvas_printf(canvas, y, 0, end, STYLE_PLAIN, "%s: %s%s%swindow %s, ",
+			  table->title ?: table->key, report->source ? "source " : "",
+			  report->source ?: "", report->source ? ", " : "", window);
 	if (!pane->filter[0]) {
 		canvas_printf(canvas, y, x, end, STYLE_PLAIN, "%zu row%s", nr, nr == 1 ? "" : "s");
 		return;

@@ -126,6 +126,7 @@ struct screen_layout {
 	int cores_top, cores_rows;
 	/* SCREEN_CORES_BARS: columns of bars, and widths of a column and of a bar with its edges */
 	int columns, cell_width, bar_width;
+	int name_width, figure_width; /* copied from struct screen_wants */
 	int history_width; /* SCREEN_CORES_BARS: width of a CPU's history after its busy ratio */
 	int per_row;	   /* SCREEN_CORES_MAP: number of characters per line */
 	size_t group;	   /* SCREEN_CORES_MAP: number of cores per character */

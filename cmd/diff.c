@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "output.h"
 #include "opts.h"
 #include "present/diff.h"
@@ -59,12 +60,12 @@ int cmd_diff(int argc, char **argv)
 	if (rc != OPTS_PARSED)
 		return rc;
 	rc = 0;
-	for (int i = 0; !rc && i < 2; i++)
-		rc = input_reports(cmd.sides[i].file, &cmd.sides[i].windows, &cmd.sides[i].nr, &err);
+	array_for_each(side, cmd.sides, 2)
+		rc = rc ?: input_reports(side->file, &side->windows, &side->nr, &err);
 	if (!rc)
 		rc = diff_report(cmd.sides, cmd.view.all || cmd.view.format != VIEW_TEXT, &report, &err)
 			?: output_report(&cmd.view, report, &err);
-	for (int i = 0; i < 2; i++)
-		input_reports_free(cmd.sides[i].windows, cmd.sides[i].nr);
+	array_for_each(side, cmd.sides, 2)
+		input_reports_free(side->windows, side->nr);
 	return rc && rc != -EPIPE ? opts_fail("diff", &err) : EXIT_SUCCESS;
 }

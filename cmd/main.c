@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "measure/load/sources.h"
 #include "opts.h"
@@ -51,7 +52,7 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
-} commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
+} commands[] = {COMMANDS(COMMAND_ENTRY)};
 
 /* run() handles this option; all other options without a command are in overview_options. */
 static const struct opt version[] = {
@@ -63,18 +64,17 @@ static const struct opt version[] = {
 
 static const struct command *find(const char *name)
 {
-	const struct command *command = commands;
-
-	while (command->name && strcmp(name, command->name))
-		command++;
-	return command->name ? command : NULL;
+	array_for_each(command, commands, ARRAY_SIZE(commands))
+		if (!strcmp(name, command->name))
+			return command;
+	return NULL;
 }
 
 static int unknown(const char *word)
 {
 	struct opt_nearest nearest = {0};
 
-	for (const struct command *command = commands; command->name; command++)
+	array_for_each(command, commands, ARRAY_SIZE(commands))
 		opt_nearest(&nearest, word, strlen(word), command->name);
 	opt_nearest(&nearest, word, strlen(word), "help");
 	fprintf(stderr, "subtick: unknown command %s%s%s%s (see subtick --help)\n", word,
@@ -88,7 +88,7 @@ static int help(void)
 	       "What the CPU cores really do between two scheduler ticks.\n\n"
 	       "  %-10s the live screen on a terminal, else a summary of 5 seconds\n",
 	       "(none)");
-	for (const struct command *command = commands; command->name; command++)
+	array_for_each(command, commands, ARRAY_SIZE(commands))
 		printf("  %-10s %s\n", command->name, command->summary);
 	printf("\nOptions without a command (subtick help COMMAND: options of a command):\n");
 	opts_print(overview_options, version);
@@ -108,14 +108,14 @@ static int help_of(int argc, char **argv)
 		return command->run(2, args);
 	if (strcmp(argv[1], "--option-table"))
 		return unknown(argv[1]);
-	for (command = commands; command->name; command++)
-		printf("operand\t%s\n", command->name);
+	array_for_each(known, commands, ARRAY_SIZE(commands))
+		printf("operand\t%s\n", known->name);
 	return EXIT_SUCCESS;
 }
 
 static int option_table(int argc, char **argv)
 {
-	for (const struct command *command = commands; command->name; command++)
+	array_for_each(command, commands, ARRAY_SIZE(commands))
 		printf("command\t%s\t%s\n", command->name, command->summary);
 	printf("command\thelp\tthe options of a command\n");
 	opts_table(version);

@@ -297,34 +297,42 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(child->pid, number);
 }
 
-/* Expected duration of a step in seconds. @list is the bit set of collectors that run. */
-static double step_seconds(int step, unsigned int seconds, uint32_t list)
+/*
+ * Expected duration in seconds of all steps from @step on. @list is the bit set of collectors that
+ * run.
+ */
+static double seconds_from(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {2.0, 21.0, 5.0, 1.0};
-	bool any = false;
+	double sum = 0.0;
+	int counted = -1;
 
-	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		any |= collectors[i].step == step && (list & 1u << i);
-	return any ? more[step] + (step == 0 ? seconds : 0) : 0.0;
+	array_for_each(c, collectors, NR_COLLECTORS) {
+		if (c->step < step || c->step == counted || !(list & 1u << (c - collectors)))
+			continue;
+		sum += more[c->step] + (c->step == 0 ? seconds : 0);
+		counted = c->step;
+	}
+	return sum;
 }
 
-/* Expected seconds of the current step and of all later steps. */
+/* Expected seconds from the start of the current step on, and after the current step. */
 struct progress {
 	bool shown;
-	double step_s, later_s;
+	double total_s, later_s;
 };
 
 static void show_progress(const struct child *children, size_t nr, uint64_t since_ns,
 			  const struct progress *progress)
 {
 	double passed = (double)(clock_mono_ns() - since_ns) / NSEC_PER_SEC;
-	double left = fmax(progress->step_s - passed, 0.0);
+	double left = fmax(progress->total_s - passed, progress->later_s);
 
 	fputs("\r\033[K", stderr);
 	array_for_each(child, children, nr)
 		if (child->pid)
 			fprintf(stderr, "%s ", child->collector->args[0]);
-	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
+	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left));
 }
 
 /* Waits for all children. After a stop signal, interrupts the children to get their results. */
@@ -357,10 +365,8 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t
 	size_t nr = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < NR_COLLECTORS && !rc; i++) {
-		const struct collector *c = &collectors[i];
-
-		if (c->step != step || !(list & 1u << i))
+	array_for_each(c, collectors, NR_COLLECTORS) {
+		if (rc || c->step != step || !(list & 1u << (c - collectors)))
 			continue;
 		if (!command_exists(c->args[0])) {
 			rc = gathered_miss(g, c->args[0], "this build has no such command");
@@ -390,11 +396,9 @@ int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool pr
 	for (size_t i = 0; i < NR_COLLECTORS && !asked; i++)
 		list |= !collectors[i].on_request << i;
 	for (int step = 0; step < NR_STEPS && !rc; step++) {
-		struct progress now = {.shown = progress,
-				       .step_s = step_seconds(step, seconds, list)};
+		struct progress now = {progress, seconds_from(step, seconds, list),
+				       seconds_from(step + 1, seconds, list)};
 
-		for (int later = step + 1; later < NR_STEPS; later++)
-			now.later_s += step_seconds(later, seconds, list);
 		rc = run_step(g, step, seconds, list, &now);
 	}
 	return rc;

@@ -89,12 +89,6 @@ static size_t head_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/* Cuts @out to @max columns. @out must have space for the ellipsis. */
-static void cut(char *out, size_t max)
-{
-	memcpy(out + head_of(out, strlen(out), max - 1), "…", sizeof("…"));
-}
-
 /* Copies and escapes the character at *@pos, and advances *@pos. Returns the length. */
 static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
 {
@@ -130,7 +124,7 @@ char *utf8_printable(const char *str, size_t max)
 		to += disarm(&str, to);
 	*to = '\0';
 	if (max && utf8_width(out) > max)
-		cut(out, max);
+		memcpy(out + head_of(out, strlen(out), max - 1), "…", sizeof("…"));
 	return out;
 }
 

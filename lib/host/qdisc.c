@@ -43,59 +43,34 @@ void rtnl_nest_end(struct rtnl_request *request, struct rtattr *nest)
 
 int rtnl_talk(const struct nlmsghdr *message)
 {
-	struct {
-		struct nlmsghdr head;
-		struct nlmsgerr err;
-		char rest[2048];
-	} answer;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	ssize_t len;
-	int rc;
-
-	if (fd < 0)
-		return -errno;
-	len = send(fd, message, message->nlmsg_len, 0);
-	if (len >= 0)
-		len = recv(fd, &answer, sizeof(answer), 0);
-	if (len < 0)
-		rc = -errno;
-	else if ((size_t)len < sizeof(answer.head) + sizeof(answer.err.error) ||
-		 answer.head.nlmsg_type != NLMSG_ERROR)
-		rc = -EPROTO;
-	else
-		rc = answer.err.error;
-	close(fd);
-	return rc;
+	return rtnl_dump(message, NULL, NULL);
 }
 
 int rtnl_dump(const struct nlmsghdr *message,
 	      int (*each)(const struct nlmsghdr *message, void *arg), void *arg)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), rc = 0;
+	bool done = false;
 	char buf[32768];
 
 	if (fd < 0)
 		return -errno;
 	if (send(fd, message, message->nlmsg_len, 0) < 0)
 		rc = -errno;
-	while (!rc) {
+	while (!rc && !done) {
 		ssize_t got = recv(fd, buf, sizeof(buf), 0);
 		unsigned int len = got > 0 ? got : 0;
 
-		if (got <= 0) {
+		if (got <= 0)
 			rc = got ? -errno : -EPROTO;
-			break;
-		}
-		for (const struct nlmsghdr *m = (void *)buf; NLMSG_OK(m, len) && !rc;
+		for (const struct nlmsghdr *m = (void *)buf; NLMSG_OK(m, len) && !rc && !done;
 		     m = NLMSG_NEXT(m, len)) {
-			if (m->nlmsg_type == NLMSG_DONE) {
-				close(fd);
-				return 0;
-			}
+			done = m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR;
+			/* An NLMSG_ERROR with error 0 is the acknowledgement of NLM_F_ACK. */
 			if (m->nlmsg_type == NLMSG_ERROR)
-				rc = ((const struct nlmsgerr *)NLMSG_DATA(m))->error ?: -EPROTO;
-			else
-				rc = each(m, arg);
+				rc = ((const struct nlmsgerr *)NLMSG_DATA(m))->error;
+			else if (!done)
+				rc = each ? each(m, arg) : -EPROTO;
 		}
 	}
 	close(fd);
@@ -167,7 +142,6 @@ int qdisc_look(const struct nlmsghdr *message, void *arg)
 			found->tree = true;
 		return 0;
 	}
-	found->root = true;
 	/* Handle 0 is the default qdisc, which the kernel restores when the root is deleted. */
 	found->own = tc->tcm_handle != 0;
 	if (!found->own)

@@ -57,7 +57,7 @@ int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
 /* Root qdisc of a device, collected by qdisc_look() from the messages of a dump. */
 struct qdisc_found {
 	int ifindex;
-	bool root, own, tree;
+	bool own, tree;
 	struct rtnl_request undo;
 };
 

@@ -220,13 +220,13 @@ static bool in_build(const char *const *build, const char *commands)
 
 static int read_stat(struct doctor *d)
 {
-	struct procstat stat;
+	struct sys_text stat;
 	int rc = procstat_open(&stat, d->root, &d->stat_err);
 
 	if (rc)
 		return rc;
 	rc = procstat_read(&stat, d->stat, CPUSET_MAX);
-	procstat_close(&stat);
+	sys_text_close(&stat);
 	return rc ? err_set(&d->stat_err, rc, "cannot parse /proc/stat: %s", strerror(-rc)) : 0;
 }
 

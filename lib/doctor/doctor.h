@@ -31,9 +31,7 @@ struct caps {
 	 * capabilities.
 	 */
 	bool user_ns;
-	bool user_ns_known;
 	bool seccomp; /* a seccomp filter is installed and may refuse system calls */
-	bool no_new_privs;
 };
 
 int caps_read(const char *root, struct caps *ret_caps);

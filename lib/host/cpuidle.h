@@ -13,10 +13,7 @@ struct cpuidle_state {
 	char name[32];
 	char desc[64];
 	uint64_t latency_ns;   /* exit latency in ns that the cpuidle driver states */
-	/* target residency in ns: the shortest time in the idle state that saves energy */
-	uint64_t residency_ns;
-	bool residency_known; /* true if sysfs has the target residency (Linux 4.5 and later) */
-	bool disabled;	      /* true if the user disabled the idle state in sysfs */
+	bool disabled; /* true if the user disabled the idle state in sysfs */
 	/*
 	 * the core polls in this idle state and does not halt, so a counter of unhalted cycles
 	 * counts the core as busy

@@ -41,32 +41,6 @@ static inline bool scan_word(struct scan *scan, const char *word)
 	return true;
 }
 
-static inline void scan_blanks(struct scan *scan)
-{
-	while (scan->pos < scan->end && *scan->pos == ' ')
-		scan->pos++;
-}
-
-/*
- * Parses decimal digits. Returns -EINVAL if there are no digits, and -ERANGE if the number exceeds
- * 64 bits.
- */
-static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
-{
-	const char *p = scan->pos;
-	uint64_t value = 0;
-
-	if (p == scan->end || *p < '0' || *p > '9')
-		return -EINVAL;
-	for (; p < scan->end && *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-			return -ERANGE;
-	scan->pos = p;
-	*ret_value = value;
-	return 0;
-}
-
 /*
  * Removes the next line from @text. *@ret_line is the line without its newline. Returns false at
  * the end of the text. @ret_cut is true for a last line without newline, which may be truncated in
@@ -84,30 +58,6 @@ static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret
 	*ret_line = (struct scan){text->pos, nl ? nl : text->end};
 	text->pos = nl ? nl + 1 : text->end;
 	return true;
-}
-
-/*
- * Parses the blank-separated numbers of a line and stores the first @max. Returns how many numbers
- * the line contains (may exceed @max), or -errno.
- */
-static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
-{
-	uint64_t value;
-	int nr = 0, rc;
-
-	for (;;) {
-		scan_blanks(line);
-		if (line->pos == line->end)
-			return nr;
-		rc = scan_u64(line, &value);
-		if (rc)
-			return rc;
-		if (line->pos < line->end && *line->pos != ' ')
-			return -EINVAL;
-		if (nr < max)
-			cols[nr] = value;
-		nr++;
-	}
 }
 
 #define SYS_PATH_SIZE 512

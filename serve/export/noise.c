@@ -62,10 +62,9 @@ static void longest_rotate(union word *words, uint64_t period)
 
 	if (was == period)
 		return;
-	words[STORE_LONGEST_BEFORE].u64 = was + 1 == period ? words[STORE_LONGEST_NOW].u64 : 0;
+	words[STORE_LONGEST_SHOWN].u64 = was + 1 == period ? words[STORE_LONGEST_NOW].u64 : 0;
 	words[STORE_LONGEST_NOW].u64 = 0;
 	words[STORE_LONGEST_PERIOD].u64 = period;
-	words[STORE_LONGEST_SHOWN].u64 = words[STORE_LONGEST_BEFORE].u64;
 }
 
 static void longest_add(union word *words, uint64_t period, uint64_t ns)

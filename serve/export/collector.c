@@ -125,7 +125,7 @@ int collector_update(struct collector *c, struct store *store, struct err *err)
 	}
 	store_sample(store, row, F_UPDATE_COST, 0)->u64 +=
 		clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
-	store_window_added(store);
+	store_reclaim(store);
 	pthread_mutex_unlock(&store->lock);
 	return rc;
 }

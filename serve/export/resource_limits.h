@@ -37,11 +37,6 @@ bool resources_have_room(const struct config *config, unsigned int cpus, uint64_
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
 /*
- * Raises the soft limit of descriptors to the number that the settings need, at most to the hard
- * limit.
- */
-void resources_raise_files(const struct config *config);
-/*
  * Fails if the open descriptors and --max-connections together exceed the limit of descriptors.
  * Call resources_check_files() after the collectors are opened.
  */

@@ -128,18 +128,14 @@ void history_http_update(struct server *server)
 
 bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns)
 {
-	char text[32], *end;
 	double seconds;
+	char text[32];
 
 	*ret_ns = 0;
 	if (!request_query(request->query, name, text, sizeof(text)))
 		return true;
-	seconds = strtod(text, &end);
-	/*
-	 * The limit of 1e10 seconds is in the year 2286. 1e10 seconds in nanoseconds fit into 64
-	 * bits.
-	 */
-	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
+	/* 1e10 s is in the year 2286. 1e10 s in nanoseconds fit into 64 bits. */
+	if (!opt_decimal(text, "", 1e-9, 1e10, &seconds))
 		return false;
 	*ret_ns = (uint64_t)(seconds * 1e9);
 	return true;

@@ -209,23 +209,13 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 static struct body *refresh(struct server *server, enum prom_format format, bool gzip)
 {
 	struct cached *cached = &server->metrics[format][gzip];
-	uint64_t generation;
 
-	/* store_copy() returns a generation number, which changes with each window. */
-	if (store_copy(&server->store, server->copy, &generation))
-		return NULL;
-	if (!cached->body || cached->generation != generation) {
-		/*
-		 * Free the old response before the new response is rendered, because two responses
-		 * would need twice the memory.
-		 */
-		body_put(cached->body);
-		self_metrics_collect(server);
-		cached->body = render(server, format, gzip, cached->room);
-		cached->generation = generation;
-		if (cached->body)
-			cached->room = cached->body->len;
-	}
+	if (cached->body || store_copy(&server->store, server->copy))
+		return cached->body;
+	self_metrics_collect(server);
+	cached->body = render(server, format, gzip, cached->room);
+	if (cached->body)
+		cached->room = cached->body->len;
 	store_copy_done(&server->store);
 	return cached->body;
 }

@@ -192,7 +192,7 @@ static int attach(struct server *s, struct err *err)
 	struct err why = {0};
 	int rc;
 
-	resources_raise_files(&s->config);
+	sys_more_descriptors();
 	s->config.no_blame = !s->config.blame_limit;
 	rc = auth_read(&s->auth, s->config.token_file, err) ?: traces_open(s, err) ?:
 	     history_open(s, err) ?: resources_check_memory(&s->config, &needs, err) ?:

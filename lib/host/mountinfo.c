@@ -48,7 +48,7 @@ static int mount_parse_line(char *line, struct mount *mount)
 	for (int i = 0; i < 3; i++) /* skip mount id, parent id, device */
 		strsep(&line, " ");
 	rc = mount_text(strsep(&line, " "), mount->root, sizeof(mount->root))
-		?: mount_text(strsep(&line, " "), mount->point, sizeof(mount->point));
+		     ?: mount_text(strsep(&line, " "), mount->point, sizeof(mount->point));
 	if (rc)
 		return rc;
 	/* In mountinfo a field "-" follows the mount options and the optional fields. */
@@ -100,8 +100,7 @@ int mountinfo_each(const char *root, mountinfo_fn fn, void *arg)
 
 struct mount_search {
 	const char *fstype, *option;
-	char *buf;
-	size_t size;
+	struct mount *found;
 };
 
 static int mount_match(const struct mount *mount, void *arg)
@@ -111,14 +110,14 @@ static int mount_match(const struct mount *mount, void *arg)
 	if (strcmp(mount->fstype, search->fstype) ||
 	    (search->option && !mount_has_option(mount->options, search->option)))
 		return 0;
-	if (snprintf(search->buf, search->size, "%s", mount->point) >= (int)search->size)
-		return -ENAMETOOLONG;
+	*search->found = *mount;
 	return 1;
 }
 
-int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf, size_t size)
+int mountinfo_find(const char *root, const char *fstype, const char *option,
+		   struct mount *ret_mount)
 {
-	struct mount_search search = {fstype, option, buf, size};
+	struct mount_search search = {fstype, option, ret_mount};
 	int rc = mountinfo_each(root, mount_match, &search);
 
 	return rc > 0 ? 0 : rc ?: -ENOENT;
@@ -143,17 +142,20 @@ bool mount_has_option(const char *options, const char *word)
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
-	/*
-	 * The kernel mounts tracefs at /sys/kernel/debug/tracing at the first access to this path.
-	 */
+	/* The kernel mounts tracefs at the second path at the first access. */
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	struct mount mount;
+	int rc;
 
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
 		if (sys_exists(root, SYS_PATH("%s/events", usual[i]))) {
 			snprintf(buf, size, "%s", usual[i]);
 			return 0;
 		}
-	return mountinfo_find(root, "tracefs", NULL, buf, size);
+	rc = mountinfo_find(root, "tracefs", NULL, &mount);
+	if (!rc && snprintf(buf, size, "%s", mount.point) >= (int)size)
+		rc = -ENAMETOOLONG;
+	return rc;
 }
 
 int tracefs_root(char *root, size_t size, struct err *err)
@@ -212,10 +214,7 @@ static int instance_enable(const struct trace_instance *instance, bool on)
 			      on ? "1" : "0");
 }
 
-/*
- * Removes a trace instance. Retries rmdir(), because rmdir() fails while an event is being disabled
- * or a file of the trace instance is open.
- */
+/* rmdir() fails while an event is being disabled or a file of the instance is open. */
 static int instance_remove(const void *arg)
 {
 	const struct trace_instance *instance = arg;
@@ -264,9 +263,6 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	/*
-	 * guard_undo() makes the guard process remove the trace instance. If the guard was killed,
-	 * this process removes the trace instance.
-	 */
+	/* If the guard was killed, this process removes the instance. */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

@@ -290,7 +290,8 @@ TEST(test_parse)
 {
 	char buf[8];
 
-#define GET(symbol) kconfig_parse(sample, strlen(sample), symbol, buf, sizeof(buf))
+#define CONFIG(sample) (&(struct kconfig){.text = (char *)(sample), .len = strlen(sample)})
+#define GET(symbol)    kconfig_value(CONFIG(sample), symbol, buf, sizeof(buf))
 	assert_int_equal(GET("HZ_250"), KCONFIG_YES);
 	assert_int_equal(GET("HZ_100"), KCONFIG_NO);
 	assert_int_equal(GET("VETH"), KCONFIG_MODULE);
@@ -307,13 +308,16 @@ TEST(test_parse)
 	/* A search for a prefix of an option's name does not find the option. */
 	assert_int_equal(GET("H"), KCONFIG_NO);
 	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
-	assert_int_equal(kconfig_parse(sample, strlen(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
-	assert_int_equal(kconfig_parse("", 0, "HZ", buf, sizeof(buf)), KCONFIG_NO);
-	assert_int_equal(kconfig_parse("CONFIG_HZ=", 10, "HZ", buf, sizeof(buf)), KCONFIG_VALUE);
+	assert_int_equal(kconfig_value(CONFIG(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
+	assert_int_equal(kconfig_value(CONFIG(""), "HZ", buf, sizeof(buf)), KCONFIG_NO);
+	assert_int_equal(kconfig_value(CONFIG("CONFIG_HZ="), "HZ", buf, sizeof(buf)),
+			 KCONFIG_VALUE);
 	assert_string_equal(buf, "");
-	assert_int_equal(kconfig_parse("CONFIG_HZ=\"", 11, "HZ", buf, sizeof(buf)), KCONFIG_VALUE);
+	assert_int_equal(kconfig_value(CONFIG("CONFIG_HZ=\""), "HZ", buf, sizeof(buf)),
+			 KCONFIG_VALUE);
 	assert_string_equal(buf, "\"");
 #undef GET
+#undef CONFIG
 }
 
 static size_t deflate_gz(const char *text, size_t len, unsigned char *out, size_t size)

@@ -118,10 +118,7 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 		if (fd[0] >= 0 && fd[1] >= 0)
 			continue;
 		close_counts(watch, watch->nr);
-		/*
-		 * ENOENT means that the CPU has no more idle states. If opening a counter fails
-		 * with another error than ENOENT, close the counters of all idle states.
-		 */
+		/* ENOENT: no more idle states. After another error, close all counters. */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);
 		return;

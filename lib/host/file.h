@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads and parses small text files of /proc and /sys, below a root directory that tests can
- * change.
- */
+/* Reads small text files of /proc and /sys, below a root directory that tests can change. */
 #ifndef SUBTICK_SYS_FILE_H
 #define SUBTICK_SYS_FILE_H
 
@@ -91,15 +88,9 @@ static inline void fd_close(int *fd)
 	*fd = -1;
 }
 
-/*
- * Reads a whole file into @buf as a string without trailing newlines. Returns the length, -ENOSPC
- * if the file does not fit, or another -errno.
- */
+/* Reads a file as a string without final newlines. Returns its length; -ENOSPC: too long. */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
-/*
- * Reads the start of a file into @buf as a string. Returns the length of the string, which is 0 if
- * the file cannot be read.
- */
+/* Reads the start of a file as a string. Returns its length; 0 if unreadable. */
 size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size);
 /*
  * Reads a file or pipe of at most @max bytes into an allocated string. On failure returns NULL and
@@ -110,10 +101,7 @@ char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *e
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
 /* Replaces the content of an existing file. If @text is empty, writes a newline. */
 int sys_write_file(const char *root, const char *path, const char *text);
-/*
- * Reads a decimal number, or a hexadecimal number that begins with 0x. Returns -EINVAL if the file
- * does not contain a number.
- */
+/* Reads a decimal number, or a hexadecimal one after 0x. -EINVAL: not a number. */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);
 
 /* A file that is read repeatedly through one descriptor into a growing buffer. */
@@ -135,10 +123,7 @@ int sys_text_need(struct sys_text *text, const char *root, const char *path, siz
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
 
-/*
- * Inotify events that end a watch (directory deleted or moved), and events that report new
- * directory entries.
- */
+/* Inotify events that end a watch (directory deleted or moved), and of new entries. */
 #define WATCH_OVER (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 

@@ -16,10 +16,7 @@
 /* Every kernel has the columns user, nice, system and idle. */
 #define PROCSTAT_MIN_COLS 4
 
-/*
- * Parses decimal digits. Returns -EINVAL if there are no digits, and -ERANGE if the number exceeds
- * 64 bits.
- */
+/* Parses decimal digits. -EINVAL: no digits. -ERANGE: more than 64 bits. */
 static int scan_u64(struct scan *scan, uint64_t *ret_value)
 {
 	const char *p = scan->pos;
@@ -36,10 +33,7 @@ static int scan_u64(struct scan *scan, uint64_t *ret_value)
 	return 0;
 }
 
-/*
- * Parses the CPU number and the columns after the word "cpu". Returns the number of columns after
- * the CPU number, or -errno.
- */
+/* Parses the number and the columns after "cpu". Returns how many, or -errno. */
 static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
 {
 	int nr = 0, rc = scan_u64(line, ret_nr);
@@ -86,10 +80,7 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
-		/*
-		 * The lines of the CPUs are the first lines of /proc/stat. The long line "intr"
-		 * after the CPU lines is skipped.
-		 */
+		/* The CPU lines come first. The long line "intr" follows. */
 		if (!scan_word(&line, "cpu"))
 			break;
 		if (cut)
@@ -198,9 +189,9 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	 */
 	got = sscanf(rest + 1,
 		     " %*c %d %*d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
-		     &stat.parent, &stat.flags, &stat.user_ticks, &stat.system_ticks,
-		     &stat.cpu);
+		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		     "%*s %*s %*s %*s %d",
+		     &stat.parent, &stat.flags, &stat.user_ticks, &stat.system_ticks, &stat.cpu);
 	if (got < 4)
 		return -EINVAL;
 	*ret_stat = stat;

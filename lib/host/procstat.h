@@ -44,10 +44,7 @@ int procstat_open(struct sys_text *stat, const char *root, struct err *err);
 int procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 struct schedstat_cpu {
-	/*
-	 * time in ns that tasks other than the idle task ran, including interrupts during these
-	 * tasks
-	 */
+	/* time in ns that tasks ran, including interrupts during these tasks */
 	uint64_t run_ns;
 	bool present; /* false if the CPU is offline and has no line */
 };
@@ -70,9 +67,7 @@ struct pidstat {
 	int cpu;	/* last CPU of the task; -1 if the line does not contain the CPU */
 };
 
-/*
- * Parses the text of a /proc/PID/stat. The task name in /proc/PID/stat may contain any character.
- */
+/* Parses a /proc/PID/stat. The task name in it may contain any character. */
 int pidstat_parse(const char *text, struct pidstat *ret_stat);
 /* Reads the stat file of @pid, which is a process id in the PID namespace of this process. */
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sends rtnetlink requests, sets the ETF qdisc, and builds the message that restores the previous
- * qdisc.
- */
+/* rtnetlink requests, the ETF qdisc, and the message that restores the previous qdisc. */
 #include "host/qdisc.h"
 
 #include <errno.h>
@@ -95,16 +92,10 @@ int netdev_ioctl(const char *device, unsigned long command, void *data)
 #define CLOCK_TAI 11
 #endif
 
-/*
- * Handle of the mqprio qdisc that subtick adds. Handles that the kernel assigns to qdiscs start at
- * 8000:.
- */
+/* Handles that the kernel assigns start at 8000:. */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
-/*
- * True for a classless qdisc. A classful qdisc (htb, hfsc, drr and so on) cannot be restored,
- * because a dump of qdiscs does not contain its classes.
- */
+/* A dump contains no classes, so a classful qdisc (htb, hfsc …) cannot be restored. */
 static bool kind_is_whole(const char *kind)
 {
 	static const char *const whole[] = {
@@ -201,10 +192,7 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 	rtnl_nest_end(ret_request, nest);
 }
 
-/*
- * Adds the qdisc mqprio. Queue 0 is for packets with priority QDISC_ETF_PRIORITY. Packets with any
- * priority except QDISC_ETF_PRIORITY use queue 1 and higher queues.
- */
+/* Queue 0 is for QDISC_ETF_PRIORITY, the other queues for all other priorities. */
 static int set_mqprio(const struct qdisc_etf *etf)
 {
 	struct tc_mqprio_qopt options = {

@@ -61,10 +61,7 @@ int collectors_open(struct collectors *all, const struct config *config, struct 
 		c->ops = entries[i];
 		if (!(config->collect >> i & 1))
 			continue;
-		/*
-		 * The collector load is the first in the list, so its meter is already open when
-		 * the other collectors are opened.
-		 */
+		/* Collector load is the first, so its meter is already open. */
 		rc = open_one(c, i, config, all->list[CONFIG_COLLECT_load].meter, err);
 		if (rc && c->ops->optional && config->collect != 1u << i) {
 			log_line("%s is not collected: %s%s%s", c->ops->name, err->what,

@@ -29,10 +29,7 @@
  * series during scrapes, and the lists of a noise window.
  */
 #define NOISE_BYTES (64ULL << 10)
-/*
- * Number of descriptors that are opened after resources_check_files(): event loop, listeners,
- * token, notifications, and one file at a time.
- */
+/* Descriptors opened after resources_check_files(): event loop, listeners, token … */
 #define MORE_FILES 32
 
 struct resources resources_compute(const struct config *config, unsigned int cpus)
@@ -67,18 +64,12 @@ static uint64_t sum_bytes(struct resources needs)
 	return needs.map_bytes + needs.heap_bytes;
 }
 
-/*
- * Returns the available memory, or the memory limit of the exporter's cgroups if this limit is
- * lower.
- */
+/* The available memory, or the lower memory limit of the exporter's cgroups. */
 static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
 
-	/*
-	 * If the available memory is unknown, the memory check passes, and an allocation may fail
-	 * later.
-	 */
+	/* Unknown memory passes the check; an allocation may fail later. */
 	meminfo_available(NULL, &available);
 	*ret_limit = limit;
 	return limit < available ? limit : available;

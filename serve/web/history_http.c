@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Adds measurement windows to the histories in memory and on disk, and answers /api/v1/history and
- * /api/v1/host.
- */
+/* Histories in memory and on disk; answers /api/v1/history and /api/v1/host. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -82,10 +79,7 @@ static void save(struct server *server, uint64_t now_ns)
 
 		if (!body || c->report_seq == server->files_seq[i])
 			continue;
-		/*
-		 * Windows were skipped because the CPU time budget was exceeded or because the
-		 * event loop's thread was late.
-		 */
+		/* Skipped: the budget was exceeded, or the event loop was late. */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
 		history_files_add(files, i,

@@ -123,9 +123,7 @@ static uint64_t lost(const struct runq_avoidable *a, uint64_t *ret_full)
 	uint64_t sum = 0;
 
 	*ret_full = 0;
-	for (unsigned int cpu = 0; cpu < a->nr_cpus; cpu++) {
-		const volatile struct runq_avoidable_cpu *core = &a->skel->bss->cpus[cpu];
-
+	array_for_each(core, (volatile struct runq_avoidable_cpu *)a->skel->bss->cpus, a->nr_cpus) {
 		sum += core->lost;
 		*ret_full += core->full;
 	}
@@ -220,8 +218,7 @@ uint64_t runq_avoidable_lost(const struct runq_avoidable *a)
 
 void runq_avoidable_close(struct runq_avoidable *a)
 {
-	if (!a)
-		return;
-	runq_avoidable_bpf__destroy(a->skel);
+	if (a)
+		runq_avoidable_bpf__destroy(a->skel);
 	free(a);
 }

@@ -110,8 +110,8 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 
 static void rows_find(struct runq_blame_table *table)
 {
-	for (unsigned int cpu = 0; cpu < table->cpus; cpu++) {
-		uint64_t rows = __atomic_load_n(&table->cores[cpu].runq.rows, __ATOMIC_RELAXED);
+	array_for_each(core, table->cores, table->cpus) {
+		uint64_t rows = __atomic_load_n(&core->runq.rows, __ATOMIC_RELAXED);
 
 		if (rows > table->nr_rows)
 			table->nr_rows = rows;
@@ -139,8 +139,8 @@ static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_ro
 
 static bool has_key(const uint64_t *keys, size_t nr, uint64_t key)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (keys[i] == key)
+	array_for_each(at, keys, nr)
+		if (*at == key)
 			return true;
 	return false;
 }
@@ -248,8 +248,8 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 
 		nr += pair && cell_advance(table, i, chunks, pair, &list[nr]);
 	}
-	for (size_t i = 0; i < table->nr_left; i++)
-		list[nr++] = table->left[i];
+	array_for_each(row, table->left, table->nr_left)
+		list[nr++] = *row;
 	table->nr_left = 0;
 	*ret_nr = runq_rows_merge(list, nr);
 	*ret_rows = list;

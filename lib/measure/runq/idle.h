@@ -28,9 +28,6 @@ struct runq_idle_row {
  * must not be AUTO.
  */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
-/* Ends the window. *@ret_rows is sorted by wait time and valid until the next call. */
-int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
-		     struct err *err);
 /*
  * Ends the window and fills idle_states of @window. Call runq_window_idle() after
  * runq_kernel_window(), which finds the names of groups.
@@ -42,7 +39,7 @@ void runq_idle_close(struct runq_idle *idle);
 
 /*
  * Sorts the reading @now by key and subtracts the earlier reading @before, which is sorted by key.
- * Returns the number of rows in @ret_rows, which are the rows whose counts grew.
+ * @ret_rows has room for @nr_now rows. Returns the number of rows whose counts grew, in @ret_rows.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

@@ -30,6 +30,7 @@
  */
 #define WALKS_NS	 (NSEC_PER_MSEC / 2)
 #define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
+#define EVENTS_AT_ONCE	 1024
 
 struct runq_kernel {
 	struct core core;
@@ -54,10 +55,10 @@ struct runq_kernel {
 	/* time and sums of the last comparison with run_delay; members for other losses are 0 */
 	struct runq_losses compared;
 
-	/* arguments and state of the running call of runq_kernel_events() */
-	void (*fn)(const struct runq_event *, void *);
-	void *arg;
-	size_t slots_taken;
+	/* long waits and number of new groups that the last runq_kernel_events() read */
+	struct runq_event waits[EVENTS_AT_ONCE];
+	size_t nr_waits, slots_taken;
+	uint64_t waits_dropped; /* number of long waits for which `waits` had no room */
 };
 
 static int on_event(void *ctx, void *data, size_t len)
@@ -69,8 +70,10 @@ static int on_event(void *ctx, void *data, size_t len)
 		return 0;
 	if (event->kind == RUNQ_EVENT_NEW)
 		k->slots_taken++;
-	else if (k->fn)
-		k->fn(event, k->arg);
+	else if (k->nr_waits < EVENTS_AT_ONCE)
+		k->waits[k->nr_waits++] = *event;
+	else
+		k->waits_dropped++;
 	return 0;
 }
 
@@ -99,8 +102,8 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	k->core.skel->data->delay_exited_ns = 0;
 	k->cores = k->core.skel->bss->cores;
 	k->tasks = k->areas[RUNQ_AREA_TASKS].pages;
-	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
-		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
+	array_for_each(task, k->tasks, RUNQ_NR_TASKS)
+		*task = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
 		/*
 		 * Reset the maps that runq shares with load, because they may contain values of an
@@ -230,15 +233,15 @@ int runq_kernel_fd(const struct runq_kernel *k)
 	return ring_buffer__epoll_fd(k->ring);
 }
 
-int runq_kernel_events(struct runq_kernel *k, void (*fn)(const struct runq_event *, void *),
-		       void *arg, struct err *err)
+int runq_kernel_events(struct runq_kernel *k, const struct runq_event **ret_waits, size_t *ret_nr,
+		       struct err *err)
 {
 	int rc;
 
-	k->fn = fn;
-	k->arg = arg;
-	k->slots_taken = 0;
+	k->nr_waits = k->slots_taken = 0;
 	rc = ring_buffer__consume(k->ring);
+	*ret_waits = k->waits;
+	*ret_nr = k->nr_waits;
 	if (rc < 0)
 		return sys_bpf_fail(err, rc, "cannot read the ring of events");
 	rc = runq_chunks_refill(&k->slots.chunks, k->slots_taken, err);
@@ -290,8 +293,8 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	const struct runq_shape *shape = &k->slots.chunks.shape;
 	uint64_t sum = 0;
 
-	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-		sum += *(volatile uint64_t *)&k->cores[cpu].runq.wait_ns;
+	array_for_each(core, k->cores, k->nr_cpus)
+		sum += *(volatile uint64_t *)&core->runq.wait_ns;
 	for (unsigned int slot = 0; slot < k->slots.chunks.first_slots; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
@@ -334,8 +337,8 @@ static int64_t missing_sum(const struct runq_kernel *k)
 {
 	int64_t sum = 0;
 
-	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-		sum += *(volatile __s64 *)&k->cores[cpu].runq.missing_ns;
+	array_for_each(core, k->cores, k->nr_cpus)
+		sum += *(volatile __s64 *)&core->runq.missing_ns;
 	return sum;
 }
 
@@ -363,12 +366,13 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 		k->compared.missing_ns = missing_sum(k);
 	}
 	sum = k->compared;
-	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		const volatile struct runq_cpu *pc = &k->cores[cpu].runq;
+	array_for_each(core, k->cores, k->nr_cpus) {
+		const volatile struct runq_cpu *pc = &core->runq;
 
 		RUNQ_LOSSES(ADD)
 		sum.waits += pc->switches;
 	}
+	sum.events_lost += k->waits_dropped;
 	sum.path_cut = k->slots.paths_cut;
 	sum.recursion_misses = sys_bpf_recursion_misses(k->core.skel->obj);
 	*ret_losses = sum;
@@ -382,8 +386,8 @@ void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 		return;
 	k->named_generation = pods_generation(pods);
 	k->named_built = k->slots.names_built;
-	for (size_t i = 0; i < k->slots.nr_names; i++)
-		runq_names_resolve(pods, k->slots.names[i]);
+	array_for_each(group, k->slots.names, k->slots.nr_names)
+		runq_names_resolve(pods, *group);
 	runq_slots_named(&k->slots);
 }
 

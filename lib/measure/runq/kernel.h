@@ -33,10 +33,10 @@ void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 int runq_kernel_fd(const struct runq_kernel *kernel);
 /*
  * Handles the events of the BPF programs: allocates slots for new groups, frees slots of ended
- * groups, and calls @fn for long waits.
+ * groups, and returns the long waits, which are valid until the next call.
  */
-int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *),
-		       void *arg, struct err *err);
+int runq_kernel_events(struct runq_kernel *kernel, const struct runq_event **ret_waits,
+		       size_t *ret_nr, struct err *err);
 /*
  * Ends the window. *@ret_list contains the waits of each group, largest sum first, and is valid
  * until the next call. All groups without a slot share one row of *@ret_list.

@@ -106,9 +106,9 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err)
 		 "--pressure excludes --cpu: it covers all CPUs"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
-		if (checks[i].wrong)
-			return err_set(err, -EINVAL, "%s", checks[i].what);
+	array_for_each(check, checks, ARRAY_SIZE(checks))
+		if (check->wrong)
+			return err_set(err, -EINVAL, "%s", check->what);
 	return check_le(opts->le_ns, opts->nr_le, err);
 }
 

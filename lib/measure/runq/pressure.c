@@ -163,7 +163,7 @@ static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 	if (kept->ends) {
 		rc = bpf_map_update_elem(bpf_map__fd(p->skel->maps.free_groups), NULL, &number, 0);
 		kept->ends = rc;
-		return rc ? sys_bpf_fail(err, rc, "cannot free the number of a cgroup") : 0;
+		return sys_bpf_check(err, rc, "cannot free the number of a cgroup");
 	}
 	if (!key || !group->gone)
 		return 0;
@@ -226,8 +226,7 @@ void runq_pressure_losses(const struct runq_pressure *p, struct runq_pressure_lo
 
 void runq_pressure_close(struct runq_pressure *p)
 {
-	if (!p)
-		return;
-	runq_pressure_bpf__destroy(p->skel);
+	if (p)
+		runq_pressure_bpf__destroy(p->skel);
 	free(p);
 }

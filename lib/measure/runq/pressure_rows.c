@@ -56,9 +56,8 @@ int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 
 void runq_pressures_drop(struct runq_pressures *p)
 {
-	for (size_t i = 0; i < RUNQ_PRESSURE_NR; i++)
-		if (p->known[i].key)
-			p->known[i].kept = (struct runq_pressure_times){0};
+	array_for_each(known, p->known, RUNQ_PRESSURE_NR)
+		known->kept = (struct runq_pressure_times){0};
 }
 
 void runq_pressures_close(struct runq_pressures *p)
@@ -66,8 +65,8 @@ void runq_pressures_close(struct runq_pressures *p)
 	if (!p)
 		return;
 	runq_pressure_close(p->pressure);
-	for (size_t i = 0; i < RUNQ_PRESSURE_NR; i++)
-		runq_group_put(p->known[i].group);
+	array_for_each(known, p->known, RUNQ_PRESSURE_NR)
+		runq_group_put(known->group);
 	free(p);
 }
 

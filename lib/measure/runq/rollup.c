@@ -59,11 +59,6 @@ static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 	return at == group->path ? strlen(at) : (size_t)(at - group->path);
 }
 
-static bool of_vms(const struct runq_rollup *rollup)
-{
-	return rollup->what == ROLLUP_VM || rollup->what == ROLLUP_VCPU;
-}
-
 /*
  * Returns the label of a VM's row: "web" or "web/vcpu0" for vCPU threads, "web/other" for all other
  * threads of the VM. The PID distinguishes VMs of the same name.
@@ -142,6 +137,12 @@ static int by_label(const void *a, const void *b)
 	return CMP(x->label_len, y->label_len) ?: memcmp(x->label, y->label, x->label_len);
 }
 
+static void row_drop(struct runq_rollup *rollup, struct runq_group *row)
+{
+	tdelete(row, &rollup->tree, by_label);
+	runq_group_put(row);
+}
+
 static struct runq_group *row_new(struct runq_rollup *rollup, const struct label *label)
 {
 	char *path = strndup(label->path, label->path_len);
@@ -169,8 +170,7 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
 	if (!tsearch(row, &rollup->tree, by_label) || array_push(rollup->rows, rollup->nr, row)) {
-		tdelete(row, &rollup->tree, by_label);
-		runq_group_put(row);
+		row_drop(rollup, row);
 		return NULL;
 	}
 	runq_names_resolve(rollup->pods, row);
@@ -209,7 +209,9 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 		runq_group_get(row);
 		runq_group_put(own->rollup);
 		own->rollup = row;
-		own->vm_window = of_vms(rollup) && !again ? rollup->windows + 1 : 0;
+		own->vm_window = (rollup->what == ROLLUP_VM || rollup->what == ROLLUP_VCPU) && !again
+					 ? rollup->windows + 1
+					 : 0;
 	}
 	return own->rollup;
 }
@@ -242,12 +244,11 @@ static void rows_reset(struct runq_rollup *rollup)
 	size_t left = 0;
 
 	runq_waits_clear(&rollup->waits);
-	for (size_t i = 0; i < rollup->nr; i++) {
-		struct runq_group *row = rollup->rows[i];
+	array_for_each(at, rollup->rows, rollup->nr) {
+		struct runq_group *row = *at;
 
 		if (row->refs == 1) {
-			tdelete(row, &rollup->tree, by_label);
-			runq_group_put(row);
+			row_drop(rollup, row);
 			continue;
 		}
 		row->row = 0;
@@ -261,24 +262,20 @@ static void rows_reset(struct runq_rollup *rollup)
 void runq_rollup_close(struct runq_rollup *rollup)
 {
 	runq_waits_clear(&rollup->waits);
-	while (rollup->nr) {
-		struct runq_group *row = rollup->rows[--rollup->nr];
-
-		tdelete(row, &rollup->tree, by_label);
-		runq_group_put(row);
-	}
+	while (rollup->nr)
+		row_drop(rollup, rollup->rows[--rollup->nr]);
 	free(rollup->rows);
 }
 
 /* Marks a rollup row as ended if all of its groups have ended. */
 static int check_ended(struct runq_rollup *rollup, struct runq_group *const *groups, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
+	array_for_each(group, groups, nr) {
 		struct runq_group *row;
 
-		if (groups[i]->gone || groups[i]->key == RUNQ_KEY_OTHER)
+		if ((*group)->gone || (*group)->key == RUNQ_KEY_OTHER)
 			continue;
-		row = runq_rollup_of(rollup, groups[i]);
+		row = runq_rollup_of(rollup, *group);
 		if (!row)
 			return -ENOMEM;
 		row->alive = true;
@@ -296,19 +293,16 @@ static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32
 		  const struct runq_group_window *more, struct err *err)
 {
 	struct runq_group_window *row;
-	int rc = 0;
 
 	if (!*at) {
-		rc = runq_waits_append(
-			waits, (struct runq_group_window){.party = party, .ended = true}, err);
+		if (runq_waits_append(
+			    waits, (struct runq_group_window){.party = party, .ended = true}, err))
+			return -ENOMEM;
 		*at = waits->nr;
 	}
-	if (rc)
-		return rc;
 	row = &waits->rows[*at - 1];
 	row->ended = row->ended && more->ended;
-	rc = runq_waits_add(row, more);
-	return rc ? err_set(err, rc, "out of memory") : 0;
+	return runq_waits_add(row, more) ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,

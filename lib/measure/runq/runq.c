@@ -29,8 +29,6 @@
 #include "host/cpu.h"
 #include "host/kbtf.h"
 
-#define EVENTS_AT_ONCE 1024
-
 struct runq_meter {
 	struct meter meter;
 	struct runq_opts opts;
@@ -52,13 +50,9 @@ struct runq_meter {
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
-	struct blocks memory; /* memory of the arrays of steal and events */
+	struct blocks memory; /* memory of the arrays of steal */
 	struct steal steal;
 	struct runq_window window;
-	struct runq_event *events; /* long waits that were read by the current call of event() */
-	size_t nr_events;
-	/* number of long waits that were dropped, because there were more than EVENTS_AT_ONCE */
-	uint64_t events_dropped;
 };
 
 static struct runq_meter *to_runq(struct meter *meter)
@@ -246,7 +240,6 @@ static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
 	struct runq_waits_list *list;
-	const struct runq_idle_row *idle_rows;
 	struct runq_row *rows;
 	size_t nr;
 	int rc = runq_kernel_window(m->kernel, &list, err);
@@ -254,14 +247,14 @@ static int runq_start(struct meter *meter, struct err *err)
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
 	if (!rc && m->idle)
-		rc = runq_idle_window(m->idle, &idle_rows, &nr, err);
+		rc = runq_window_idle(&m->window, m->idle, m->kernel, &m->filter, NULL, err);
 	if (!rc && m->avoidable)
 		rc = runq_avoidable_start(m->avoidable, err);
 	if (!rc && m->pressures) {
 		rc = window_pressure(m, err);
 		runq_pressures_drop(m->pressures);
-		runq_window_clear(&m->window);
 	}
+	runq_window_clear(&m->window);
 	runq_kernel_losses(m->kernel, &m->was);
 	m->has_sched_ext = !sched_ext_read(NULL, &m->window.scheduler);
 	steal_sample(&m->steal, NULL);
@@ -305,7 +298,6 @@ static void window_losses(struct runq_meter *m)
 	struct runq_window *w = &m->window;
 
 	runq_kernel_losses(m->kernel, &w->losses);
-	w->losses.events_lost += m->events_dropped;
 	/* compute new ratios only after a new comparison of the wait time with run_delay */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
@@ -431,20 +423,9 @@ static int runq_event_fd(const struct meter *meter)
 	return runq_kernel_fd(((const struct runq_meter *)meter)->kernel);
 }
 
-static void on_wait(const struct runq_event *event, void *arg)
+static struct runq_long_wait long_wait_of(const struct runq_meter *m, const struct runq_event *event)
 {
-	struct runq_meter *m = arg;
-
-	if (m->nr_events < EVENTS_AT_ONCE)
-		m->events[m->nr_events++] = *event;
-	else
-		m->events_dropped++;
-}
-
-static void long_wait_fill(const struct runq_meter *m, const struct runq_event *event,
-			   struct runq_long_wait *wait)
-{
-	*wait = (struct runq_long_wait){
+	struct runq_long_wait wait = {
 		.cpu = event->cpu,
 		.pid = event->pid,
 		.tgid = event->tgid,
@@ -452,12 +433,14 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 		.victim = runq_kernel_party(m->kernel, event->key),
 		.wait_ns = event->wait_ns,
 		.end_ns = event->time_ns,
+		/* a wait that began before the first recorded switch of its CPU has no culprit */
+		.culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN),
+		.culprit_ns = event->culprit ? event->culprit_ns : 0,
 	};
-	memcpy(wait->comm, event->comm, sizeof(event->comm));
-	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
-	/* a wait that began before the first recorded switch of its CPU has no culprit */
-	wait->culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN);
-	wait->culprit_ns = event->culprit ? event->culprit_ns : 0;
+
+	memcpy(wait.comm, event->comm, sizeof(event->comm));
+	memcpy(wait.prev_comm, event->prev_comm, sizeof(event->prev_comm));
+	return wait;
 }
 
 static bool is_unknown(const struct runq_meter *m, uint64_t key)
@@ -469,10 +452,11 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
  * Scans all slots immediately if an event has an unknown group, instead of waiting for the next
  * scan, which runs every 50 ms.
  */
-static int find_parties(struct runq_meter *m, struct err *err)
+static int find_parties(struct runq_meter *m, const struct runq_event *events, size_t nr,
+			struct err *err)
 {
-	for (size_t i = 0; i < m->nr_events; i++)
-		if (is_unknown(m, m->events[i].key) || is_unknown(m, m->events[i].culprit))
+	array_for_each(event, events, nr)
+		if (is_unknown(m, event->key) || is_unknown(m, event->culprit))
 			return runq_kernel_find_groups(m->kernel, err);
 	return 0;
 }
@@ -480,30 +464,26 @@ static int find_parties(struct runq_meter *m, struct err *err)
 static int runq_event(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
-	struct runq_long_wait *waits;
-	size_t nr = 0;
-	int rc;
+	struct runq_window *w = &m->window;
+	const struct runq_event *events;
+	size_t nr;
+	int rc = runq_kernel_events(m->kernel, &events, &nr, err);
 
-	m->nr_events = 0;
-	m->window.nr_long_waits = 0;
-	rc = runq_kernel_events(m->kernel, on_wait, m, err);
+	w->nr_long_waits = 0;
 	if (!rc)
-		rc = find_parties(m, err);
-	if (rc || !m->nr_events)
+		rc = find_parties(m, events, nr, err);
+	if (rc)
 		return rc;
-	waits = reallocarray(m->window.long_waits, m->nr_events, sizeof(*waits));
-	if (!waits)
-		return err_set(err, -ENOMEM, "out of memory");
-	m->window.long_waits = waits;
-	for (size_t i = 0; i < m->nr_events; i++) {
-		long_wait_fill(m, &m->events[i], &waits[nr]);
-		if (!runq_filter_passes_party(&m->filter, &waits[nr].victim))
+	array_for_each(event, events, nr) {
+		struct runq_long_wait wait = long_wait_of(m, event);
+
+		if (!runq_filter_passes_party(&m->filter, &wait.victim))
 			continue;
-		waits[nr].victim = runq_rollup_party(rollup_of(m), &waits[nr].victim);
-		waits[nr].culprit = runq_rollup_party(rollup_of(m), &waits[nr].culprit);
-		nr++;
+		wait.victim = runq_rollup_party(rollup_of(m), &wait.victim);
+		wait.culprit = runq_rollup_party(rollup_of(m), &wait.culprit);
+		if (array_push(w->long_waits, w->nr_long_waits, wait))
+			return err_set(err, -ENOMEM, "out of memory");
 	}
-	m->window.nr_long_waits = nr;
 	return 0;
 }
 
@@ -544,8 +524,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	m->meter.ops = &runq_meter_ops;
 	m->opts = *opts;
 	runq_opts_defaults(&m->opts);
-	m->events = blocks_calloc(&m->memory, EVENTS_AT_ONCE, sizeof(*m->events));
-	rc = m->events ? cgroup_layout(NULL, &m->layout) : -ENOMEM;
+	rc = cgroup_layout(NULL, &m->layout);
 	if (rc)
 		err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));
 	m->filter.rules = m->opts.rules;

@@ -54,12 +54,12 @@ static void names_clear(struct runq_slots *slots)
 void runq_slots_close(struct runq_slots *slots)
 {
 	runq_chunks_close(&slots->chunks);
-	for (size_t i = 0; i < RUNQ_NR_SLOTS; i++) {
-		if (!slots->owners[i])
+	array_for_each(owner, slots->owners, RUNQ_NR_SLOTS) {
+		if (!*owner)
 			continue;
-		runq_group_put(slots->owners[i]->group);
-		free(slots->owners[i]->base.entries);
-		free(slots->owners[i]);
+		runq_group_put((*owner)->group);
+		free((*owner)->base.entries);
+		free(*owner);
 	}
 	runq_waits_clear(&slots->waits);
 	runq_waits_clear(&slots->ended);
@@ -189,13 +189,11 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group
 /* Returns the longest wait on any CPU since the last call, and resets the maxima. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
-	unsigned int cpus = slots->chunks.shape.cpus;
 	struct runq_cell *cells = (void *)((char *)runq_chunks_slot(&slots->chunks, slot) +
 					   runq_cells_at(&slots->chunks.shape));
 	uint64_t largest = 0;
 
-	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		struct runq_cell *cell = cells + cpu;
+	array_for_each(cell, cells, slots->chunks.shape.cpus) {
 		uint64_t max = 0;
 
 		/*
@@ -286,15 +284,11 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
  */
 static void owners_forget(struct runq_slots *slots)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
-		if (slots->owners[i] && slots->owners[i]->over) {
-			bpf_map_delete_elem(slots->index_fd, &slots->owners[i]->key);
-			any = true;
-		}
-	for (size_t i = 0; any && i < RUNQ_NR_TASKS; i++) {
-		volatile __u64 *group = &slots->tasks[i].group;
+	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))
+		if (*owner && (*owner)->over)
+			bpf_map_delete_elem(slots->index_fd, &(*owner)->key);
+	array_for_each(task, slots->tasks, RUNQ_NR_TASKS) {
+		volatile __u64 *group = &task->group;
 		const struct runq_owner *owner = owner_at(slots, *group >> 32);
 
 		if (owner && owner->over)
@@ -314,8 +308,8 @@ static void owners_leave_out(struct runq_slots *slots)
 		if (slots->owners[i] && slots->owners[i]->unwanted)
 			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth,
 					  RUNQ_UNWANTED, __ATOMIC_RELEASE);
-	for (size_t i = 0; i < RUNQ_NR_TASKS; i++) {
-		volatile __u64 *group = &slots->tasks[i].group;
+	array_for_each(task, slots->tasks, RUNQ_NR_TASKS) {
+		volatile __u64 *group = &task->group;
 		__u64 was = *group;
 		const struct runq_owner *owner = owner_at(slots, was >> 32);
 
@@ -329,9 +323,9 @@ static void owners_leave_out(struct runq_slots *slots)
 								? (__u32)was ^ RUNQ_SLOW_KEY
 								: (__u32)was);
 	}
-	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
-		if (slots->owners[i])
-			slots->owners[i]->unwanted = false;
+	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))
+		if (*owner)
+			(*owner)->unwanted = false;
 }
 
 void runq_slots_named(struct runq_slots *slots)
@@ -393,6 +387,7 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 {
 	uint64_t now = clock_mono_ns();
 	size_t used = 0, over = 0, unwanted = 0;
+	struct runq_owner *owner;
 	int rc = 0;
 
 	if (!at_once && now - slots->scan_ns < SCAN_EVERY_NS)
@@ -407,20 +402,22 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		if (!key)
 			continue;
 		used += i != 0;
-		if (!slots->owners[i] || slots->owners[i]->key != key) {
+		owner = slots->owners[i];
+		if (!owner || owner->key != key) {
 			rc = owner_begin(slots, i, key, err);
-			unwanted += !rc && slots->owners[i]->unwanted;
-		} else if (slots->owners[i]->is_new) {
+			owner = slots->owners[i];
+			unwanted += !rc && owner->unwanted;
+		} else if (owner->is_new) {
 			rc = owner_recheck(slots, i, err);
 		}
 		if (rc)
 			break;
-		slots->rescan |= slots->owners[i]->is_new;
+		slots->rescan |= owner->is_new;
 		if (!*(const volatile uint32_t *)&head->gone)
 			continue;
 		slots->rescan = true;
-		slots->owners[i]->over = owner_quiet(slots, i, now);
-		over += slots->owners[i]->over;
+		owner->over = owner_quiet(slots, i, now);
+		over += owner->over;
 	}
 	if (unwanted)
 		owners_leave_out(slots);
@@ -447,14 +444,14 @@ static int names_build(struct runq_slots *slots, struct err *err)
 	slots->names = calloc(nr_slots + slots->waits.nr + 1, sizeof(*slots->names));
 	if (!slots->names)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr_slots; i++)
-		if (slots->owners[i] && slots->owners[i]->key)
-			slots->names[nr++] = slots->owners[i]->group;
-	for (size_t i = 0; i < slots->waits.nr; i++)
-		if (slots->waits.rows[i].party.group)
-			slots->names[nr++] = (struct runq_group *)slots->waits.rows[i].party.group;
-	for (size_t i = 0; i < nr; i++)
-		runq_group_get(slots->names[i]);
+	array_for_each(owner, slots->owners, nr_slots)
+		if (*owner && (*owner)->key)
+			slots->names[nr++] = (*owner)->group;
+	array_for_each(row, slots->waits.rows, slots->waits.nr)
+		if (row->party.group)
+			slots->names[nr++] = (struct runq_group *)row->party.group;
+	array_for_each(name, slots->names, nr)
+		runq_group_get(*name);
 	qsort(slots->names, nr, sizeof(*slots->names), by_key);
 	slots->nr_names = nr;
 	slots->names_built++;
@@ -485,9 +482,9 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 	if (name)
 		return name;
 	/* names_find() does not find a group that appeared after the last window */
-	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
-		if (slots->owners[i] && slots->owners[i]->key == key)
-			return slots->owners[i]->group;
+	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))
+		if (*owner && (*owner)->key == key)
+			return (*owner)->group;
 	return NULL;
 }
 

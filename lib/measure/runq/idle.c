@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Loads the BPF programs that count waits for idle CPUs, reads their table, and adds names of
- * groups and idle states.
- */
+/* Loads the programs that count waits for idle CPUs, and names the rows of their table. */
 #include "measure/runq/idle.h"
 
 #include <errno.h>
@@ -110,10 +107,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = nr_cpus;
-	/*
-	 * read the names of idle states before the measurement, because the exporter later drops
-	 * its access to /sys
-	 */
+	/* the exporter later drops its access to /sys */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err) ?: start(idle, opts, err);
 	if (rc)

@@ -12,18 +12,14 @@
 #include "pods/vm.h"
 
 /*
- * Label of a rollup row. The first `len` bytes of `text` identify the row, and the first `path_len`
- * bytes of `path` are the path of the row.
+ * Label of a row: `len` bytes of `text` identify the row, `path_len` bytes of `path` are its path.
  */
 struct label {
 	const char *text;
 	size_t len;
 	const char *path;
 	size_t path_len;
-	/*
-	 * Members that are used only for rows of VMs. pid_len is the length of the prefix "PID/" of
-	 * the label, which the displayed path omits.
-	 */
+	/* only rows of VMs; pid_len: length of the prefix "PID/", which the path omits */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 	const char *vm_cgroup; /* cgroup of the thread that waited */
 };
@@ -42,10 +38,7 @@ static struct label label_word(const char *word)
 	return label_path(word, strlen(word));
 }
 
-/*
- * Returns the length of the first @depth names of the path. If the path is truncated, returns the
- * length of the whole path, because the beginning of the path is unknown.
- */
+/* Length of the first @depth names of the path, or of the whole path if it is truncated. */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
 	const char *at = group->path;
@@ -60,8 +53,8 @@ static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 }
 
 /*
- * Returns the label of a VM's row: "web" or "web/vcpu0" for vCPU threads, "web/other" for all other
- * threads of the VM. The PID distinguishes VMs of the same name.
+ * Label of a VM's row: "web", or "web/vcpu0" for vCPUs and "web/other" for its other threads. The
+ * PID distinguishes VMs of the same name.
  */
 static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
 			     char text[VM_LABEL])
@@ -69,9 +62,7 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
 	struct vm_thread thread;
 
-	/*
-	 * A cgroup that is not part of a VM has its own row, because its tasks may delay the VMs.
-	 */
+	/* a cgroup outside VMs has its own row, because its tasks may delay the VMs */
 	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
 			    &thread))
 		return label_word(group->path);
@@ -98,10 +89,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_DEPTH:
 		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
-		/*
-		 * A cgroup that is not part of a pod has its own row, because its tasks may delay
-		 * the pods.
-		 */
+		/* a cgroup outside pods has its own row: its tasks may delay the pods */
 		if (!group->pod_uid)
 			return label_word(group->path);
 		return (struct label){.text = group->pod_uid,
@@ -121,10 +109,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
-		/*
-		 * a cgroup is part of its nearest requested ancestor only, so that rows do not
-		 * overlap
-		 */
+		/* rows must not overlap */
 		nearest = runq_filter_nearest(rollup->filter, group->path);
 		return label_word(nearest ? nearest->path : group->path);
 	}
@@ -159,14 +144,11 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	free(path);
 	if (!row)
 		return NULL;
-	/* copy the label that label_of() returned into the memory of the rollup row */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
 	row->vm_cgroup = label->vm_cgroup ? strdup(label->vm_cgroup) : NULL;
 	row->path += label->pid_len;
-	/*
-	 * a row of a VM has no pod names, even if the name of the VM looks like the path of a pod
-	 */
+	/* the name of a VM may look like the path of a pod */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
 	if (!tsearch(row, &rollup->tree, by_label) || array_push(rollup->rows, rollup->nr, row)) {
@@ -192,10 +174,7 @@ static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group)
 {
 	struct runq_group *own = (struct runq_group *)group;
-	/*
-	 * The VM of a task is looked up twice, because a new process may not have executed the
-	 * hypervisor program at the first lookup.
-	 */
+	/* Look up the VM twice: a new process may not have executed the hypervisor yet. */
 	bool again = own->vm_window && own->vm_window <= rollup->windows;
 
 	if (!own->rollup || again) {
@@ -285,10 +264,7 @@ static int check_ended(struct runq_rollup *rollup, struct runq_group *const *gro
 	return 0;
 }
 
-/*
- * Adds @more to the row of @party. *at is the index of the row in the window plus 1, or 0 if @party
- * has no row yet.
- */
+/* Adds @more to the row of @party. *at: index of the row in the window plus 1, or 0. */
 static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32_t *at,
 		  const struct runq_group_window *more, struct err *err)
 {

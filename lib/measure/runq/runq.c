@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Measurement of `subtick runq`: chooses the source and the cgroup hierarchy, ends windows, and
- * reports long waits.
- */
+/* Measurement of `subtick runq`: chooses source and cgroup hierarchy, and ends windows. */
 #include "measure/runq/runq.h"
 
 #include <errno.h>
@@ -127,9 +124,8 @@ static bool reports_throttled(const struct btf *btf)
 }
 
 /*
- * True if the kernel fills sched_info. Before Linux 5.14 the kernel may fill sched_info only with
- * the boot option delayacct. Without sched_info the start of every wait is unknown.
- * sched_info_filled() sleeps to cause waits, and checks whether the start of the waits is known.
+ * True if the kernel fills sched_info; before Linux 5.14 this may need the boot option delayacct.
+ * Sleeps to cause waits: without sched_info the start of every wait is unknown.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -142,10 +138,7 @@ static bool sched_info_filled(struct runq_meter *m)
 		if (losses.waits)
 			return true;
 	}
-	/*
-	 * If no wait was counted and no wait has an unknown start, the requested CPUs are idle.
-	 * subtick then assumes that the kernel fills sched_info.
-	 */
+	/* the requested CPUs may be idle: without any wait, assume that sched_info is filled */
 	return !losses.unknown_start;
 }
 
@@ -162,10 +155,7 @@ static int pick_source(struct runq_meter *m, struct err *err)
 
 	if (rc)
 		return rc;
-	/*
-	 * If a group is a core or a task name, its tasks are in several cgroups, so the throttled
-	 * time of the group is unknown.
-	 */
+	/* the tasks of a core or a task name are in several cgroups */
 	m->throttled_known = reports_throttled(btf) && m->opts.per != RUNQ_PER_CPU &&
 			     m->opts.per != RUNQ_PER_COMM;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
@@ -280,10 +270,7 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/*
-	 * The kernel's run_delay includes all waits. With --cpu, --cgroup or --sample only some
-	 * waits are counted, so the sum of waits is not compared with run_delay.
-	 */
+	/* run_delay includes all waits, so a part of the waits cannot be compared */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -370,10 +357,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	size_t nr;
 	int rc;
 
-	/*
-	 * clear the window first, because its rows point to memory that reading the next window
-	 * frees
-	 */
+	/* the rows of the window point to memory that the next read frees */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -388,10 +372,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	}
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
-	/*
-	 * read names after the counters, so that the window does not include the time for reading
-	 * names
-	 */
+	/* the time for reading names is not part of the window */
 	pods_refresh(m->pods);
 	if (!rc)
 		runq_kernel_name_groups(m->kernel, m->pods);
@@ -448,10 +429,7 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
 }
 
-/*
- * Scans all slots immediately if an event has an unknown group, instead of waiting for the next
- * scan, which runs every 50 ms.
- */
+/* Scans all slots at once if a group is unknown; other scans are 50 ms apart. */
 static int find_parties(struct runq_meter *m, const struct runq_event *events, size_t nr,
 			struct err *err)
 {

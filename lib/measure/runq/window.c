@@ -28,10 +28,7 @@ static void row_scale(const struct runq_window *w, uint64_t *le_count, struct ru
 		le_count[i] = scaled(w, le_count[i]);
 }
 
-/*
- * Computes le_count, percentiles, mean, maximum and standard errors of a row. @le_count and
- * @percentile_ns point to the memory for the results.
- */
+/* Computes the figures of a row. @le_count and @percentile_ns are memory for the results. */
 static void row_fill(const struct runq_window *w, const struct hist_scale *scale,
 		     uint64_t *le_count, double *percentile_ns, struct runq_group_window *row)
 {
@@ -111,9 +108,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 		row_fill(w, &scale, le_count, percentile_ns, row);
 		le_count += w->nr_le;
 		percentile_ns += w->nr_percentiles;
-		/*
-		 * The row RUNQ_PARTY_OTHER can exceed limit_ns only if the row passes the filter.
-		 */
+		/* RUNQ_PARTY_OTHER can exceed the limit only if it passes the filter */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
 			row->exceeded = row->judged_ns > (double)w->limit_ns;
@@ -139,9 +134,8 @@ static uint64_t rollup_key(struct runq_rollup *rollup, const struct runq_party *
 }
 
 /*
- * Drops each pair whose victim, the waiting group, does not pass the filter. Merges groups without
- * a name. If @fold is true, replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not
- * NULL, replaces victims and culprits by their rollup rows.
+ * Drops pairs whose victim does not pass the filter, and merges groups without a name. If @fold is
+ * true, excluded culprits become RUNQ_KEY_EXCLUDED. With @rollup, pairs are of rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
@@ -172,10 +166,7 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
-/*
- * Filters, merges and sorts the @nr pairs of victim and culprit in @rows. Frees the previous array
- * *ret_pairs and replaces it.
- */
+/* Filters, merges and sorts the pairs in @rows. Frees the previous array *ret_pairs. */
 static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter *filter,
 		      struct runq_rollup *rollup, const struct runq_opts *opts,
 		      struct runq_row *rows, size_t nr, struct runq_blame **ret_pairs,
@@ -233,10 +224,7 @@ static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint6
 	const struct runq_group wanted = {.cgroup_id = cgroup_id}, *at = &wanted;
 	struct runq_group *const *found = bsearch(&at, groups, nr, sizeof(*groups), by_cgroup);
 
-	/*
-	 * The pair with cgroup id 0 is the sum of all pairs that did not fit into the map of the
-	 * load programs.
-	 */
+	/* id 0 is the sum of all pairs that did not fit into the map of load */
 	if (!cgroup_id)
 		return RUNQ_KEY_OTHER;
 	return found ? (*found)->key : RUNQ_KEY_UNKNOWN;

@@ -160,9 +160,8 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 		return;
 	sum_sources(m, core);
 	tasks_ns = task_ns(w.part_ns);
-	core->task_ns = tasks_ns > core->class_ns[NOISE_THREAD]
-				? tasks_ns - core->class_ns[NOISE_THREAD]
-				: 0;
+	if (tasks_ns > core->class_ns[NOISE_THREAD])
+		core->task_ns = tasks_ns - core->class_ns[NOISE_THREAD];
 	memcpy(core->part_ns, w.part_ns, sizeof(core->part_ns));
 	core->closure_error_ratio = closure_error(core, &w);
 	if (m->steal.known)
@@ -222,14 +221,6 @@ static const struct meter_ops noise_meter_ops = {
 	.close = noise_close,
 };
 
-static bool has_nmi_event(void)
-{
-	static const char *const needed[] = {"nmi_handler"};
-	bool state_first;
-
-	return !kbtf_need(needed, 1, &state_first, NULL);
-}
-
 static int open_arrays(struct noise_meter *m, unsigned int nr_cpus, struct err *err)
 {
 	struct noise_window *w = &m->window;
@@ -250,7 +241,9 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 {
 	struct noise_meter *m = calloc(1, sizeof(*m));
 	struct load_source_opts source_opts = {.noise = true, .senders = opts->senders};
+	static const char *const nmi_event[] = {"nmi_handler"};
 	struct cgroup_layout layout;
+	bool state_first;
 	int rc;
 
 	if (!m)
@@ -277,7 +270,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	m->window.top = opts->top;
 	m->window.judged = opts->judged;
 	m->window.limits = opts->judged ? opts->limits : noise_no_limits;
-	m->window.nmi_known = has_nmi_event();
+	m->window.nmi_known = !kbtf_need(nmi_event, 1, &state_first, NULL);
 	*ret_meter = &m->meter;
 	return 0;
 fail:

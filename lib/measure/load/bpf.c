@@ -59,8 +59,6 @@ struct bpf_source {
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
 	struct load_source_opts opts;
-	/* number of idle states by which wake-ups are counted; 0 without a cpuidle driver */
-	unsigned int nr_states;
 	struct load_lines lines;
 	struct load_tasks tasks;
 	struct blocks memory; /* memory of the arrays of interrupt lines and tasks */
@@ -136,12 +134,7 @@ static bool victims_are_v1(void)
 	return !cgroup_layout(NULL, &layout) && cgroup_cpu_is_v1(&layout);
 }
 
-static unsigned int hist_rows(const struct bpf_source *b)
-{
-	return b->nr_states ? b->nr_states : 1;
-}
-
-/* Returns the largest number of idle states of any CPU. */
+/* Returns the largest number of idle states of any CPU, or 0 without a cpuidle driver. */
 static unsigned int count_states(unsigned int nr_cpus)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -160,8 +153,8 @@ static int open_filled(struct bpf_source *b)
 	int rc;
 
 	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->opts.wake;
-	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)hist_rows(b);
-	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = !b->nr_states;
+	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)b->source.wake.nr_states;
+	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = b->source.wake.one_state;
 	CORE_FILL(&b->core, LOAD_FILLED_TASKS) = b->opts.tasks;
 	CORE_FILL(&b->core, LOAD_FILLED_NOISE) = b->opts.noise;
 	CORE_FILL(&b->core, LOAD_FILLED_BURSTS) = b->opts.bursts;
@@ -188,7 +181,7 @@ static void set_sizes(struct bpf_source *b)
 		{maps->noise, opts->noise, opts->nr_cpus},
 		{maps->queued, opts->noise, NOISE_NR_QUEUED},
 		{maps->sends, opts->senders, opts->nr_cpus},
-		{maps->hists, opts->wake, opts->nr_cpus * hist_rows(b)},
+		{maps->hists, opts->wake, opts->nr_cpus * b->source.wake.nr_states},
 		{maps->tasks_even, opts->tasks, LOAD_TASKS_MAX},
 		{maps->tasks_odd, opts->tasks, LOAD_TASKS_MAX},
 		{maps->tasks_now, opts->tasks, opts->nr_cpus},
@@ -286,10 +279,20 @@ static int map_views(struct bpf_source *b, struct err *err)
 	for (int i = 0; i < NR_VIEWS; i++)
 		b->views[i].map = mapped[i];
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
+	if (rc)
+		return rc;
 	b->cores = b->views[VIEW_CORES].pages;
 	b->notes = b->views[VIEW_NOTES].pages;
 	b->bursts = b->views[VIEW_BURSTS].pages;
-	return rc;
+	if (b->has_pmu)
+		return 0;
+	b->source.noise = b->views[VIEW_NOISE].pages;
+	b->source.sends = b->views[VIEW_SENDS].pages;
+	b->source.wake.hists = b->views[VIEW_HISTS].pages;
+	b->source.wake.counts = &b->cores->wake;
+	/* runq's programs on sched_switch do not support --tasks */
+	b->source.core = b->opts.tasks ? NULL : &b->core;
+	return 0;
 }
 
 static int open_extras(struct bpf_source *b, struct err *err)
@@ -347,13 +350,18 @@ static void seed_siblings(struct bpf_source *b)
 static int bpf_open(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err)
 {
+	unsigned int nr_states = opts->wake ? count_states(opts->nr_cpus) : 0;
 	struct bpf_source *b = to_bpf(source);
 	int rc;
 
 	b->has_pmu = source->ops == &load_source_bpf_pmu;
 	b->opts = *opts;
-	if (opts->wake)
-		b->nr_states = count_states(opts->nr_cpus);
+	source->wake = (struct load_wake){
+		.nr_cpus = opts->nr_cpus,
+		.nr_states = nr_states ?: 1,
+		.one_state = !nr_states,
+		.counts_step = sizeof(*b->cores),
+	};
 	source->noise_v1 = opts->noise && victims_are_v1();
 	source->parts = (1u << LOAD_NR_PARTS) - 1;
 	source->parts &= ~(1u << LOAD_PART_STEAL);
@@ -481,37 +489,13 @@ static int bpf_tasks(struct load_source *source, const struct load_task **ret, s
 	return rc;
 }
 
-static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_window_seq)
+static uint64_t bpf_noise(struct load_source *source)
 {
-	struct bpf_source *b = to_bpf(source);
+	struct core_bpf *skel = to_bpf(source)->core.skel;
+	uint64_t ended = skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
 
-	if (!b->opts.noise)
-		return NULL;
-	*ret_window_seq = b->core.skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
-	b->core.skel->data->noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	return b->views[VIEW_NOISE].pages;
-}
-
-static const struct noise_sends *bpf_sends(struct load_source *source)
-{
-	return to_bpf(source)->views[VIEW_SENDS].pages;
-}
-
-static bool bpf_wake(struct load_source *source, struct load_wake *ret_wake)
-{
-	const struct bpf_source *b = to_bpf(source);
-
-	if (!b->opts.wake)
-		return false;
-	*ret_wake = (struct load_wake){
-		.nr_cpus = source->nr_cpus,
-		.nr_states = hist_rows(b),
-		.one_state = !b->nr_states,
-		.hists = b->views[VIEW_HISTS].pages,
-		.counts = &b->cores->wake,
-		.counts_step = sizeof(*b->cores),
-	};
-	return true;
+	skel->data->noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
+	return ended;
 }
 
 static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
@@ -523,21 +507,8 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 }
 
 /*
- * runq's programs on sched_switch support neither --tasks nor the hardware counter of source
- * bpf-pmu.
- */
-static const struct core *bpf_core(struct load_source *source)
-{
-	const struct bpf_source *b = to_bpf(source);
-
-	return b->opts.tasks || b->has_pmu || b->joined_by ? NULL : &b->core;
-}
-
-/*
- * Detaches load_switch, because runq's program on sched_switch replaces load_switch. If the BPF
- * object @by of runq is NULL, attaches load_switch again. For a short time both load_switch and
- * runq's program are attached. During this time both programs run at each context switch, and the
- * second program ends an interval of a few ns.
+ * For a short time both load_switch and runq's program are attached. During this time both programs
+ * run at each context switch, and the second program ends an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {
@@ -545,6 +516,7 @@ static int bpf_joined(struct load_source *source, const struct core *by)
 	struct bpf_link **own = &b->core.skel->links.load_switch;
 
 	b->joined_by = by;
+	source->core = by ? NULL : &b->core;
 	if (by) {
 		bpf_link__destroy(*own);
 		*own = NULL;
@@ -566,10 +538,7 @@ const struct load_source_ops load_source_bpf = {
 	.lines = bpf_lines,
 	.tasks = bpf_tasks,
 	.noise = bpf_noise,
-	.sends = bpf_sends,
-	.wake = bpf_wake,
 	.smt = bpf_smt,
-	.core = bpf_core,
 	.joined = bpf_joined,
 	.close = bpf_close,
 };

@@ -88,7 +88,7 @@ static void sample(struct noise_meter *m)
 	m->source->keep_tasks_window = true;
 	load_ends_sample(&m->ends, m->source);
 	m->source->keep_tasks_window = false;
-	m->source->ops->noise(m->source, &window_seq);
+	window_seq = m->source->ops->noise(m->source);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
 		noise_cells_read(&m->cells, cpu, window_seq, task_ns(m->ends.cur[cpu].part_ns),
@@ -224,16 +224,13 @@ static const struct meter_ops noise_meter_ops = {
 static int open_arrays(struct noise_meter *m, unsigned int nr_cpus, struct err *err)
 {
 	struct noise_window *w = &m->window;
-	uint64_t window_seq;
 
 	w->cores = blocks_calloc(&m->memory, nr_cpus, sizeof(*w->cores));
 	load_ends_open(&m->ends, &m->memory, nr_cpus);
 	steal_open(&m->steal, &m->memory, nr_cpus);
-	noise_cells_open(&m->cells, w, &m->memory, m->source->ops->noise(m->source, &window_seq),
-			 nr_cpus);
+	noise_cells_open(&m->cells, w, &m->memory, m->source->noise, nr_cpus);
 	if (w->has_senders)
-		noise_senders_open(&m->senders, w, &m->memory, m->source->ops->sends(m->source),
-				   nr_cpus);
+		noise_senders_open(&m->senders, w, &m->memory, m->source->sends, nr_cpus);
 	return m->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 

@@ -88,9 +88,9 @@ static int need_senders(const struct btf *btf, struct err *err)
 
 static bool ends_with(const char *name, const char *end)
 {
-	size_t len = strlen(name), end_len = strlen(end);
+	const char *last = strrchr(name, '_');
 
-	return len >= end_len && !strcmp(name + len - end_len, end);
+	return last && !strcmp(last, end);
 }
 
 /*
@@ -101,10 +101,10 @@ static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->opts.lines || b->opts.noise;
 
-	if (!strcmp(name, "load_call_senders"))
-		return b->opts.senders;
 	if (ends_with(name, "_senders"))
-		return b->opts.senders && ARCH_HAS_IPI_RAISE == !strcmp(name, "load_raise_senders");
+		return b->opts.senders &&
+		       (!strcmp(name, "load_call_senders") ||
+			ARCH_HAS_IPI_RAISE == !strcmp(name, "load_raise_senders"));
 	if (ends_with(name, "_wake"))
 		return b->opts.wake;
 	if (ends_with(name, "_noise"))
@@ -116,22 +116,6 @@ static bool wanted(const struct bpf_source *b, const char *name)
 	if (!strncmp(name, "load_hotplug", strlen("load_hotplug")))
 		return true;
 	return !by_line || !(ends_with(name, "_enter") || ends_with(name, "_leave"));
-}
-
-static void choose_programs(struct bpf_source *b)
-{
-	struct bpf_program *prog;
-
-	bpf_object__for_each_program (prog, b->core.skel->obj)
-		if (!wanted(b, bpf_program__name(prog)))
-			bpf_program__set_autoload(prog, false);
-}
-
-static bool victims_are_v1(void)
-{
-	struct cgroup_layout layout;
-
-	return !cgroup_layout(NULL, &layout) && cgroup_cpu_is_v1(&layout);
 }
 
 /* Returns the largest number of idle states of any CPU, or 0 without a cpuidle driver. */
@@ -150,8 +134,6 @@ static unsigned int count_states(unsigned int nr_cpus)
 
 static int open_filled(struct bpf_source *b)
 {
-	int rc;
-
 	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->opts.wake;
 	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)b->source.wake.nr_states;
 	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = b->source.wake.one_state;
@@ -161,8 +143,7 @@ static int open_filled(struct bpf_source *b)
 	CORE_FILL(&b->core, LOAD_FILLED_PMU) = b->has_pmu;
 	CORE_FILL(&b->core, LOAD_FILLED_CORES) = b->opts.siblings != NULL;
 	CORE_FILL(&b->core, LOAD_FILLED_NOTES) = b->opts.bursts || b->has_pmu || b->opts.siblings;
-	rc = core_open(&b->core, b->source.nr_cpus);
-	return rc ? rc : core_for_load(&b->core);
+	return core_open(&b->core, b->source.nr_cpus) ?: core_for_load(&b->core);
 }
 
 static void set_sizes(struct bpf_source *b)
@@ -209,6 +190,7 @@ static int open_skeleton(struct bpf_source *b, struct err *err)
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
+	struct bpf_program *prog;
 	struct btf *btf;
 	int rc = kbtf_open_with(needed, b->opts.wake ? 5 : 4, &btf, err);
 
@@ -221,7 +203,9 @@ static int open_skeleton(struct bpf_source *b, struct err *err)
 	if (rc)
 		goto out;
 	sys_bpf_autoload_present(b->core.skel->obj, btf);
-	choose_programs(b);
+	bpf_object__for_each_program(prog,
+				     b->core.skel->obj) if (!wanted(b, bpf_program__name(prog)))
+		bpf_program__set_autoload(prog, false);
 	b->source.noise_calls = bpf_program__autoload(b->core.skel->progs.load_call_senders);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->core.skel->rodata->send_words = (b->opts.nr_cpus + 63) / 64;
@@ -238,14 +222,12 @@ out:
 
 static void fill_slots(struct bpf_source *b)
 {
-	const uint32_t *siblings = b->opts.siblings;
-
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
 		struct core_block *core = &b->core.skel->bss->cores[cpu];
 
 		core->load.poll_states = cpuidle_poll_mask(NULL, cpu);
 		core->load.start_ns = LOAD_NEVER;
-		core->smt.sibling = siblings ? siblings[cpu] : cpu;
+		core->smt.sibling = b->opts.siblings ? b->opts.siblings[cpu] : cpu;
 	}
 }
 
@@ -352,6 +334,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 {
 	unsigned int nr_states = opts->wake ? count_states(opts->nr_cpus) : 0;
 	struct bpf_source *b = to_bpf(source);
+	struct cgroup_layout layout;
 	int rc;
 
 	b->has_pmu = source->ops == &load_source_bpf_pmu;
@@ -362,9 +345,9 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 		.one_state = !nr_states,
 		.counts_step = sizeof(*b->cores),
 	};
-	source->noise_v1 = opts->noise && victims_are_v1();
-	source->parts = (1u << LOAD_NR_PARTS) - 1;
-	source->parts &= ~(1u << LOAD_PART_STEAL);
+	source->noise_v1 =
+		opts->noise && !cgroup_layout(NULL, &layout) && cgroup_cpu_is_v1(&layout);
+	source->parts = ((1u << LOAD_NR_PARTS) - 1) & ~(1u << LOAD_PART_STEAL);
 	rc = cpu_online_open(&b->online, NULL, err) ?: open_skeleton(b, err);
 	if (rc)
 		return rc;
@@ -413,20 +396,15 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 		uint64_t cpu_steps =
 			((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
 		uint32_t ctx = seed_ctx(b, cpu);
+		bool online = cpuset_has(&b->online.set, cpu);
 
-		if (!cpuset_has(&b->online.set, cpu)) {
-			*s = (struct load_sample){.stamp_ns = now + start,
-						  .hotplug_steps = cpu_steps,
-						  .flags = LOAD_OFFLINE};
-			if (tasks)
-				load_tasks_sample(&b->tasks, cpu, s);
-			continue;
-		}
-		if (!load_slot_read(&b->cores[cpu].load, now, ctx, s))
+		if (!online)
+			*s = (struct load_sample){.stamp_ns = now, .flags = LOAD_OFFLINE};
+		else if (!load_slot_read(&b->cores[cpu].load, now, ctx, s))
 			*s = (struct load_sample){.flags = LOAD_TORN};
 		if (tasks)
 			load_tasks_sample(&b->tasks, cpu, s);
-		if (b->has_pmu) {
+		if (b->has_pmu && online) {
 			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->online.returned, cpu));
 			load_bpf_pmu_fill(&b->pmu, cpu, &b->cores[cpu].load, now, ctx, s);
 		}

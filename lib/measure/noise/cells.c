@@ -78,13 +78,17 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
-static void cell_times(const struct noise_cell *now, const struct noise_cell *was,
-		       uint64_t window_seq, struct noise_times *ret_times)
+static struct noise_times cell_times(const struct noise_cell *now, const struct noise_cell *was,
+				     uint64_t window_seq)
 {
-	ret_times->count = now->sum.count - was->sum.count;
-	ret_times->ns = now->sum.ns - was->sum.ns;
-	ret_times->longest_ns = sum_longest(&now->sum, &was->sum, window_seq) & NOISE_LONGEST_MAX;
-	ret_times->p99_ns = p99_of(now, was, ret_times->longest_ns);
+	uint64_t longest_ns = sum_longest(&now->sum, &was->sum, window_seq) & NOISE_LONGEST_MAX;
+
+	return (struct noise_times){
+		.count = now->sum.count - was->sum.count,
+		.ns = now->sum.ns - was->sum.ns,
+		.longest_ns = longest_ns,
+		.p99_ns = p99_of(now, was, longest_ns),
+	};
 }
 
 /*
@@ -164,7 +168,7 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 		return NULL;
 	source = add_source(cells, cpu, kind, name ?: now.name);
 	source->key = now.sum.key;
-	cell_times(&now, was, window_seq, &times);
+	times = cell_times(&now, was, window_seq);
 	source->count = times.count;
 	source->ns = times.ns;
 	source->longest_ns = times.longest_ns;
@@ -251,12 +255,14 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t w
 				continue;
 			longest = sum_longest(&now.sum, &was->sum, window_seq);
 			odd = longest >> NOISE_WINDOW_SHIFT & 1;
-			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[odd]};
+			*hit = (struct noise_hit){
+				.key = now.sum.key,
+				.longest_ns = longest & NOISE_LONGEST_MAX,
+				.pid = now.pid[odd],
+			};
 			hit->count[class] = now.sum.count - was->sum.count;
 			hit->ns[class] = now.sum.ns - was->sum.ns;
-			hit->longest_ns = longest & NOISE_LONGEST_MAX;
-			memcpy(hit->comm, now.comm[odd], sizeof(hit->comm));
-			hit->comm[sizeof(hit->comm) - 1] = '\0';
+			memcpy(hit->comm, now.comm[odd], sizeof(hit->comm) - 1);
 			cells->window->nr_hits++;
 			*was = now;
 		}
@@ -273,8 +279,7 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	if (!sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
 		return;
 	if (shown) {
-		*delay = (struct noise_delay){.cpu = cpu, .vec = vec};
-		cell_times(&now, was, window_seq, &delay->times);
+		*delay = (struct noise_delay){cpu, vec, cell_times(&now, was, window_seq)};
 		for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 			cells->window->delay_hist[vec][i] += now.hist[i] - was->hist[i];
 		cells->window->nr_delays++;
@@ -311,7 +316,7 @@ static void read_work(struct noise_cells *cells, unsigned int cpu, unsigned int 
 	function->executions = now.executions - was->executions;
 	function->ns = now.run.ns - was->run.ns;
 	function->longest_ns = sum_longest(&now.run, &was->run, window_seq) & NOISE_LONGEST_MAX;
-	cell_times(&now.delay, &was->delay, window_seq, &function->delay);
+	function->delay = cell_times(&now.delay, &was->delay, window_seq);
 	*was = now;
 }
 

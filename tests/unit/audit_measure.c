@@ -350,11 +350,11 @@ TEST(levels)
 	 * time and the true system time is known.
 	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
-	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_USER, AUDIT_MODE_SYSTEM, 900000000, l);
 	audit_modes_derive(l);
 	assert_true(fabs(l[AUDIT_MODE_USER].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_SYSTEM].truth - 0.05) < 1e-9);
-	audit_modes_true_burn(AUDIT_MODE_USER, 1900000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_USER, AUDIT_MODE_SYSTEM, 1900000000, l);
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
 }
 
@@ -373,8 +373,8 @@ TEST(levels_of_nice_and_iowait)
 
 	audit_modes_shown(&from, &to, 10000000, l);
 	audit_modes_true(&w, (1u << LOAD_NR_PARTS) - 1, l);
-	audit_modes_true_burn(AUDIT_MODE_NICE, 300000000, l);
-	audit_modes_true_iowait(450000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_NICE, AUDIT_MODE_SYSTEM, 300000000, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 450000000, l);
 	audit_modes_derive(l);
 	assert_true(fabs(l[AUDIT_MODE_NICE].truth - 0.3) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 100000000);
@@ -383,11 +383,11 @@ TEST(levels_of_nice_and_iowait)
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].error + 0.05) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 150000000);
 	/* Interrupt time inside the blocked time of the load generator is not idle time. */
-	audit_modes_true_iowait(700000000, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 700000000, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, 600000000);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 0);
 	l[AUDIT_MODE_ALL_IDLE].true_ns = l[AUDIT_MODE_IOWAIT].true_ns = UINT64_MAX;
-	audit_modes_true_iowait(1, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 1, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, UINT64_MAX);
 }
 

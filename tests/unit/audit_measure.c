@@ -295,7 +295,7 @@ TEST(delays_cut_short)
 	struct audit_findings f = {.user_hz = 100};
 	struct report *report;
 
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "stopped early") && notes_say(report, "1 of 18 delays are finished"));
 	expect_row(report->fields, 0, "complete=false asked_iterations_total=10000000 "
 				      "asked_each_ns=null");
@@ -303,11 +303,11 @@ TEST(delays_cut_short)
 	report_free(report);
 	delays.stopped = false;
 	err_set(&delays.failed, -ECHILD, "the loop died");
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "ended early by an error: the loop died"));
 	assert_true(notes_say(report, "1 of 18 delays are finished"));
 	report_free(report);
-	assert_int_equal(audit_delays_row_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, true, &report, NULL), 0);
 	assert_int_equal(report->tables[0]->nr_rows, 1);
 	report_free(report);
 }
@@ -460,7 +460,7 @@ TEST(thread_clock_lacks_interrupts)
 	row.levels[AUDIT_MODE_IRQ].shown_ns = 60000000;
 	audit_delay_derive(&row);
 	assert_false(audit_delay_disturbed(&row));
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "exclude the interrupts that wake the loop"));
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf all tasks of the core used 3.45 us"));
 	report_free(report);
@@ -471,7 +471,7 @@ TEST(thread_clock_lacks_interrupts)
 	assert_true(fabs(row.true_each_ns - 70000000.0 / 20644.0) < 1e-9);
 	assert_true(fabs(row.rusage_factor - 41.031 / 70.0) < 1e-9);
 	assert_false(audit_delay_disturbed(&row));
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
 	/*
@@ -485,7 +485,7 @@ TEST(thread_clock_lacks_interrupts)
 
 	row.levels[AUDIT_MODE_IRQ].shown_ns = 0;
 	assert_true(audit_delay_disturbed(&row));
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_false(notes_say(report, "thread clock"));
 	report_free(report);
 }

@@ -48,9 +48,9 @@ static int run_delays(const struct audit_opts *opts, const struct audit_env *env
 
 	/* After an error, the rows that were measured before the error are still reported. */
 	if (!rc)
-		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
+		rc = audit_delays_report(opts, findings, &delays, false, ret_report, err);
 	else if (delays.nr)
-		audit_delays_report(opts, findings, &delays, ret_report, NULL);
+		audit_delays_report(opts, findings, &delays, false, ret_report, NULL);
 	audit_delays_free(&delays);
 	return rc;
 }

@@ -52,8 +52,8 @@ static int open_in(const struct audit_cmd *cmd, const char *name, char path[PATH
 
 static uint64_t estimate_ns(const struct audit_opts *opts)
 {
-	const uint64_t *us;
-	size_t nr = audit_delays_paper(&us);
+	const uint64_t *delays_ns;
+	size_t nr = audit_delays_paper(&delays_ns);
 	uint64_t takes = TICKS_NS;
 
 	if (opts->budget_ns && !opts->iterations)
@@ -62,8 +62,8 @@ static uint64_t estimate_ns(const struct audit_opts *opts)
 		return TICKS_NS + DELAYS_NS;
 	for (size_t i = 0; i < nr; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(slacks_ns); k++)
-			takes += us[i] ? opts->iterations * (us[i] * NSEC_PER_USEC + slacks_ns[k] + LOOP_NS)
-				       : opts->iterations * 100;
+			takes += opts->iterations *
+				 (delays_ns[i] ? delays_ns[i] + slacks_ns[k] + LOOP_NS : 100);
 	return takes;
 }
 

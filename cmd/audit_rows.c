@@ -24,7 +24,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 	if (rows->view->format == VIEW_JSON)
 		return 0;
 	rc = rows->view->format == VIEW_CSV
-		     ? audit_delays_row_report(rows->opts, rows->findings, delays, &report, err)
+		     ? audit_delays_report(rows->opts, rows->findings, delays, true, &report, err)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
@@ -39,8 +39,9 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 static int save(struct audit_rows *rows, const struct audit_delays *delays)
 {
 	struct report *report = NULL;
-	int rc = audit_delays_report(rows->opts, rows->findings, delays, &report, &rows->failed)
-		?: output_view(rows->save, VIEW_JSON, report, &rows->failed);
+	int rc = audit_delays_report(rows->opts, rows->findings, delays, false, &report,
+				     &rows->failed)
+			 ?: output_view(rows->save, VIEW_JSON, report, &rows->failed);
 
 	report_free(report);
 	return rc;

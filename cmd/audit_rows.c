@@ -92,7 +92,7 @@ static const struct {
 	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
 };
 
-/* Reads a count; null becomes UINT64_MAX. Returns false for all other values from EXACT on. */
+/* Reads a number from 0 to EXACT, or null as UINT64_MAX. Returns false for all other values. */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
 	double number = table_number(table, row, key);

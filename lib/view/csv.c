@@ -61,21 +61,12 @@ static int csv_text(FILE *out, const char *str)
 	return 0;
 }
 
-static void csv_raw(FILE *out, const struct value *value, enum unit unit);
+static int csv_nested(FILE *out, const struct table *table);
 
-static void csv_nested(FILE *out, const struct table *table)
+static int csv_value(FILE *out, const struct table *table, size_t row, size_t col)
 {
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		for (size_t col = 0; col < table->nr_cols; col++) {
-			if (col || row)
-				fputc(col ? '=' : ';', out);
-			csv_raw(out, table_cell(table, row, col), table->cols[col].metric->unit);
-		}
-	}
-}
+	const struct value *value = table_cell(table, row, col);
 
-static void csv_raw(FILE *out, const struct value *value, enum unit unit)
-{
 	switch (value->kind) {
 	case VALUE_NULL:
 		break;
@@ -83,41 +74,35 @@ static void csv_raw(FILE *out, const struct value *value, enum unit unit)
 		fprintf(out, "%" PRIu64, value->u64);
 		break;
 	case VALUE_F64:
-		fprintf(out, view_is_whole(value, unit) ? "%.0f" : "%.9g", value->f64);
+		fprintf(out, view_is_whole(value, table->cols[col].metric->unit) ? "%.0f" : "%.9g",
+			value->f64);
 		break;
 	case VALUE_BOOL:
 		fputs(value->flag ? "true" : "false", out);
 		break;
 	case VALUE_STR:
-		fputs(value->str, out);
-		break;
+		return csv_text(out, value->str);
 	case VALUE_TABLE:
-		csv_nested(out, value->table);
-		break;
+		return csv_nested(out, value->table);
 	}
+	return 0;
 }
 
-static int csv_value(FILE *out, const struct table *table, size_t row, size_t col)
+/* Writes a histogram, whose cells are numbers, as one field. */
+static int csv_nested(FILE *out, const struct table *table)
 {
-	const struct value *value = table_cell(table, row, col);
-	char *text = NULL;
-	size_t size;
-	FILE *mem;
-	int rc;
+	const char *quote = table->nr_rows == 1 ? "" : "\"";
+	int rc = 0;
 
-	if (value->kind == VALUE_STR)
-		return csv_text(out, value->str);
-	if (value->kind != VALUE_TABLE) {
-		csv_raw(out, value, table->cols[col].metric->unit);
-		return 0;
+	fputs(quote, out);
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		for (size_t col = 0; col < table->nr_cols; col++) {
+			if (col || row)
+				fputc(col ? '=' : ';', out);
+			rc = rc ?: csv_value(out, table, row, col);
+		}
 	}
-	/* The nested table is quoted as one field. */
-	mem = open_memstream(&text, &size);
-	if (!mem)
-		return -ENOMEM;
-	csv_nested(mem, value->table);
-	rc = fclose(mem) ? -ENOMEM : csv_text(out, text);
-	free(text);
+	fputs(quote, out);
 	return rc;
 }
 

@@ -30,7 +30,7 @@ enum {
 enum { BUCKET_COUNT = 1, BUCKET_LE };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
-/* Empty buckets inside a span; more take more bytes than a new span. */
+/* Maximum gap of empty buckets in a span. A larger gap takes more bytes than a new span. */
 #define MAX_GAP 2
 
 /* Protobuf zigzag encoding of signed numbers: 0, -1, 1, -2, … become 0, 1, 2, 3, … */

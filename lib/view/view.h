@@ -87,11 +87,11 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
 bool view_is_whole(const struct value *value, enum unit unit);
 
 /* Functions that write a timeline, and return 0, -ENOMEM or the -errno of the stream. */
-/* JSON Lines: events sorted by CPU, then throttled and avoidable parts of waits. */
+/* Writes JSON Lines: events sorted by CPU, then throttled and avoidable parts of waits. */
 int timeline_lines(FILE *out, const struct timeline *timeline);
 /* Writes the JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
 int timeline_chrome(FILE *out, const struct timeline *timeline);
-/* Perfetto's binary format with ftrace events, from which Perfetto fills its tables. */
+/* Writes Perfetto's binary format with ftrace events, from which Perfetto fills its tables. */
 int timeline_perfetto(FILE *out, const struct timeline *timeline);
 /* Writes a self-contained HTML page with a zoomable picture of slices and waits. */
 int timeline_html(FILE *out, const struct timeline *timeline);

@@ -242,10 +242,7 @@ struct report *sample_try(void)
 	return try_report(&opts, &w, &report) ? NULL : report;
 }
 
-/*
- * JSON text of a window of `subtick runq`. In diff_before, the windows of one second and of half a
- * second have nearly equal rates and shares.
- */
+/* JSON of a window of `subtick runq`. Windows of diff_before have nearly equal rates. */
 #define WINDOW(ns, quality, groups)                                                             \
 	"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1700000000123456789,\"window_ns\":" ns     \
 	",\"source\":\"sched_info\",\"groups\":[" groups "],\"quality\":{\"negative_total\":" quality  \

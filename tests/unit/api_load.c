@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the public functions of load measurement: contexts, options and errors. The data source
- * procidle needs no privileges.
- */
+/* Tests the public functions of load measurement. Source procidle needs no privileges. */
 #include "subtick/load.h"
 
 #include <pthread.h>
@@ -64,10 +61,7 @@ TEST(test_figures)
 	assert_int_equal(number, SUBTICK_LOAD_PROCIDLE);
 	assert_int_equal(subtick_double(w, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS, &share), 0);
 	assert_true(share >= 50e6);
-	/*
-	 * A function that fails leaves its output arguments unchanged. If the source cannot measure
-	 * a part of the load, the library returns -ENODATA, not a load of 0.
-	 */
+	/* On failure outputs stay unchanged. An unmeasured part is -ENODATA, not 0. */
 	share = 7.0;
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &share), -ENODATA);
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_CLOSURE_ERROR_RATIO, &share),
@@ -149,10 +143,7 @@ static void use(struct subtick *ctx)
 	}
 }
 
-/*
- * Thread function that uses the context @arg, or opens a new context if @arg is NULL. Each thread
- * has a separate error message.
- */
+/* Uses the context @arg, or a new context if @arg is NULL. Errors are per thread. */
 static void *use_in_thread(void *arg)
 {
 	struct subtick_load_opts unknown = {.size = sizeof(unknown)};
@@ -188,10 +179,7 @@ TEST(test_threads)
 	subtick_close(handed);
 }
 
-/*
- * After fork() only one of the two processes may use the context. The process that does not use the
- * context opens a new context or exits.
- */
+/* After fork() only one of the two processes may use the context. */
 TEST(test_fork)
 {
 	for (int child_uses = 0; child_uses < 2; child_uses++) {
@@ -199,10 +187,7 @@ TEST(test_fork)
 		int status;
 		pid_t pid;
 
-		/*
-		 * If the caller requests no source, a privileged process gets the source bpf, which
-		 * maps BPF maps into memory.
-		 */
+		/* Without a requested source, a privileged process uses bpf and maps BPF maps. */
 		assert_int_equal(subtick_load_open(&ctx, NULL), 0);
 		pid = fork();
 		assert_true(pid >= 0);
@@ -235,11 +220,7 @@ TEST(test_refusals)
 	assert_non_null(strstr(subtick_error(), "event"));
 }
 
-/*
- * A program that was built for another version of the library passes option structs of another
- * size. The library reads an option struct of another size by the rules of the kernel's
- * copy_struct_from_user().
- */
+/* Options of another size are read by the rules of the kernel's copy_struct_from_user(). */
 TEST(test_sizes)
 {
 	struct {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the public functions of run-queue measurement: the values that they return, and the options
- * that they refuse.
- */
+/* Tests the public functions of run-queue measurement: their values and refused options. */
 #include "subtick/runq.h"
 
 #include <math.h>
@@ -39,10 +36,7 @@ static const struct meter_ops fake_ops = {.start = fake_start, .read = fake_read
 					 .close = fake_close};
 static struct meter fake = {.ops = &fake_ops};
 
-/*
- * Test double of the run-queue meter, which measures nothing. The linker replaces runq_open() with
- * the test double; see meson.build.
- */
+/* Test double that measures nothing; see meson.build. */
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err)
 {
@@ -355,10 +349,7 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .flags = 1U << 31},
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},
-		/*
-		 * Pressure is measured per cgroup, and the pods of a namespace are not one cgroup.
-		 * The library therefore refuses pressure per namespace or per QoS class.
-		 */
+		/* Pressure is measured per cgroup, and pods of a namespace are no cgroup. */
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_NAMESPACE},
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_QOS},
 	};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests cells of the terminal canvas: clipping, wide characters, combining marks, and removal of
- * control characters.
- */
+/* Tests terminal cells: clipping, wide characters, combining marks, control characters. */
 #include "canvas_text.h"
 #include "test.h"
 
@@ -69,10 +66,7 @@ TEST(test_marks)
 		strcat(many, "\xcc\x81");
 	strcat(many, "x");
 	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
-	/*
-	 * A cell stores only whole combining marks that fit into its buffer. The character x after
-	 * the combining marks is in the next cell.
-	 */
+	/* Only whole combining marks that fit are stored. x is in the next cell. */
 	assert_int_equal(strlen(canvas.cells[0].text), 15);
 	assert_string_equal(canvas.cells[1].text, "x");
 	canvas_free(&canvas);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the parsing of pods and containers from cgroup paths: every known format, and paths without
- * a pod or container.
- */
+/* Tests the names of pods and containers in cgroup paths of every known format. */
 #include "test.h"
 
 #include "pods/name.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests table rows filled from a struct: every kind of column, null values, every flag, and the
- * failure of each memory allocation.
- */
+/* Tests table rows filled from a struct, and the failure of each memory allocation. */
 #include "oom.h"
 #include "report_rows.h"
 
@@ -193,11 +190,7 @@ TEST(test_percentiles)
 	}
 }
 
-/*
- * Limiting a table keeps the rows with the largest values, in their original order. Among rows with
- * equal values, the first rows are kept. Limiting a table that has no column for ranking keeps all
- * rows.
- */
+/* The largest rows stay, in their order; of equal rows the first. No ranking column: all stay. */
 TEST(test_top)
 {
 	static const uint64_t counts[] = {5, 9, 2, 9, 5, 1, 5};
@@ -260,10 +253,7 @@ TEST(test_without_memory)
 	assert_true(at > 20);
 }
 
-/*
- * Omitted rows are freed together with their nested tables. If an allocation fails, report_check()
- * returns -ENOMEM.
- */
+/* Omitted rows are freed with their nested tables. A failed allocation is -ENOMEM. */
 TEST(test_top_without_memory)
 {
 	unsigned long failed = 1, at;

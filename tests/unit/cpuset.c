@@ -66,10 +66,7 @@ TEST(test_mask)
 		assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), strlen(masks[i].mask));
 		assert_string_equal(buf, masks[i].mask);
 	}
-	/*
-	 * The longest mask fits into CPUSET_MASK_SIZE bytes, and a smaller buffer gets a truncated
-	 * text.
-	 */
+	/* The longest mask fits CPUSET_MASK_SIZE; a smaller buffer gets a truncated text. */
 	assert_int_equal(cpuset_parse("0-8191", &set), 0);
 	assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), CPUSET_MASK_SIZE - 2);
 	assert_int_equal(cpuset_format_mask(&set, buf, 8), CPUSET_MASK_SIZE - 2);

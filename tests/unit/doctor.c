@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests `subtick doctor` on simulated machines: the result of each check, and which commands will
- * work.
- */
+/* Tests `subtick doctor` on simulated machines: every check, and which commands will work. */
 #include "doctor/doctor.h"
 #include "host/kbtf.h"
 
@@ -51,10 +48,7 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 	return NULL;
 }
 
-/*
- * Expects a row of the report with @status. The column detail of the row must contain @detail_part,
- * and the column fix must contain @fix_part.
- */
+/* Expects a row with @status whose columns contain @detail_part and @fix_part. */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
 {
@@ -197,9 +191,7 @@ MACHINE_TEST(test_guest, machine_guest)
 	expect("/proc/stat", "ok", "4 columns", "");
 }
 
-/*
- * On kernels without IPI events, doctor suggests a fix for each value that `noise` cannot measure.
- */
+/* Without IPI events doctor suggests a fix for each value that `noise` lacks. */
 MACHINE_TEST(test_senders, machine_guest)
 {
 	static const char *const none[] = {NULL};
@@ -218,10 +210,7 @@ MACHINE_TEST(test_senders, machine_guest)
 	expect_command("noise", "part", "does not say which functions are called");
 	assert_string_equal(cell(1, "command", "noise", "fix"), "use Linux 6.5 or newer");
 
-	/*
-	 * The generic IPI events do not name the reason of an IPI, so arm64 needs its own event
-	 * ipi_raise.
-	 */
+	/* Generic IPI events lack the reason, so arm64 needs its event ipi_raise. */
 	machine_btf(tree, without_raise, none);
 	look(all);
 	expect("events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
@@ -251,10 +240,7 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect("BTF", "no", "no BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
-	/*
-	 * On the simulated machine `subtick load` fails without --source, so the user must name a
-	 * source that works.
-	 */
+	/* `subtick load` needs --source here. */
 	expect_command("load", "part", "only with --source procstat");
 	expect_command("serve", "no", "needs BTF");
 	expect_command("report", "part", "only ticks and delays");
@@ -305,10 +291,7 @@ MACHINE_TEST(test_confidentiality, machine_laptop)
 	       "lockdown=confidentiality");
 	expect_command("load", "part", "lockdown");
 	expect_command("runq", "no", "lockdown");
-	/*
-	 * `subtick wake` works only with the source remote, because the BPF programs of the source
-	 * remote read no kernel memory.
-	 */
+	/* BPF programs of the source remote read no kernel memory. */
 	expect_command("wake", "part", "source remote");
 
 	tree_file(tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -330,10 +313,7 @@ MACHINE_TEST(test_unprivileged, machine_laptop)
 	expect_command("runq", "no", "not permitted");
 	expect_command("crit", "no", "");
 
-	/*
-	 * CAP_BPF and CAP_PERFMON are enough to load BPF programs, except inside a user namespace,
-	 * where no capability is enough.
-	 */
+	/* CAP_BPF and CAP_PERFMON suffice, except inside a user namespace. */
 	machine_laptop(tree, &probe);
 	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t000000c000000000\nSeccomp:\t2\n");
 	look(all);
@@ -378,18 +358,12 @@ MACHINE_TEST(test_config_missing, machine_laptop)
 	expect("preemption", "warn", "unknown", "");
 	expect("accounting", "warn", "unknown", "");
 	expect("VETH", "warn", "unknown", "");
-	/*
-	 * If doctor cannot determine a property of the machine, doctor does not report that a
-	 * command fails.
-	 */
+	/* An unknown property is no reason to report that a command fails. */
 	expect_command("load", "full", "");
 	expect_command("audit", "full", "");
 }
 
-/*
- * The kernel mounts tracefs below debugfs at the first access. Before the first access mountinfo
- * has no line for tracefs.
- */
+/* tracefs below debugfs is in mountinfo only after its first access. */
 MACHINE_TEST(test_tracefs_places, machine_guest)
 {
 	tree_file(tree, "/sys/kernel/debug/tracing/events/enable", "0\n");
@@ -454,10 +428,7 @@ static void machine_empty(const struct tree *root, struct probe *ret_probe)
 				.event_rc = -ENODEV};
 }
 
-/*
- * On a machine without any files, every check has a result, and every command is reported as not
- * working.
- */
+/* Without any files every check has a result and no command works. */
 MACHINE_TEST(test_empty_machine, machine_empty)
 {
 	const struct table *table;

@@ -11,10 +11,7 @@
 #include "test.h"
 #include "tree.h"
 
-/*
- * Replaces pread64(), the pread() with 64-bit offsets, with a function that returns short reads;
- * see meson.build.
- */
+/* Replaces pread64() to return short reads; see meson.build. */
 ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
 
@@ -33,10 +30,7 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 	return got;
 }
 
-/*
- * For some files in /proc and /sys the kernel returns at most a page per read, so a short read does
- * not mean the end of the file.
- */
+/* A short read is not the end: some files of /proc and /sys return a page per read. */
 TREE_TEST(test_short_reads)
 {
 	struct sys_text text;
@@ -53,10 +47,7 @@ TREE_TEST(test_short_reads)
 	most = SIZE_MAX;
 }
 
-/*
- * If a file does not fit into the buffer, the whole file is read again into a larger buffer, so
- * that all bytes come from one read.
- */
+/* A file that does not fit is read again as a whole, so that all bytes are from one read. */
 TREE_TEST(test_one_moment)
 {
 	char content[500];

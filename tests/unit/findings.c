@@ -113,10 +113,7 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/*
- * Tasks that sleep at every tick are missing from /proc/stat. A single finding names all cores on
- * which /proc/stat hides tasks.
- */
+/* Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores. */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -145,10 +142,7 @@ TEST(too_much_shown)
 	report_free(report);
 }
 
-/*
- * Both siblings of a core are busy while another core is idle. The finding reports the least time
- * for which the busy siblings and the idle core overlapped.
- */
+/* Both siblings are busy while a core is idle. The finding has the least overlap. */
 TEST(shared_core)
 {
 	struct load_core list[] = {
@@ -166,10 +160,7 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/*
-	 * No finding: the core of CPU 1 may never have been idle while both siblings CPU 0 and CPU
-	 * 2 were busy.
-	 */
+	/* No finding: CPU 1 may never have been idle while CPUs 0 and 2 were busy. */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -555,10 +546,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/*
-	 * No finding: the uncertainty of the measured median latency is larger than the median
-	 * minus the claimed latency.
-	 */
+	/* No finding: the uncertainty exceeds the median minus the claim. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -571,10 +559,7 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
-/*
- * A wait counts in the window in which the wait ends, so a wait can be longer than its window. A
- * note explains waits that are longer than the window.
- */
+/* A wait counts where it ends, so it can exceed its window. A note explains this. */
 TEST(longer_than_window)
 {
 	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "
@@ -599,10 +584,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/*
- * If a sched_ext scheduler is enabled, a field and a note of the report name this scheduler. A
- * second note of the report explains what the cause `throttled` means under this scheduler.
- */
+/* The report names an enabled sched_ext scheduler, and what `throttled` means under it. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -644,10 +626,7 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/*
- * Counts the findings in the text output of a report. The text must also state the number of
- * omitted findings.
- */
+/* Counts findings in the text output, which must also count the omitted findings. */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;

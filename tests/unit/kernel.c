@@ -202,10 +202,7 @@ TREE_TEST(test_cpuidle)
 	assert_int_equal(counts[1].above, 4);
 	assert_int_equal(counts[1].below, CPUIDLE_UNKNOWN);
 	cpuidle_watch_close(&watch);
-	/*
-	 * In the file "disable" of an idle state, the driver sets bit 1, and users can change only
-	 * bit 0.
-	 */
+	/* The driver sets bit 1 of the file "disable", and users only bit 0. */
 	idle_state(tree, 2, "C6\n", "133\n", "2\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[2].disabled);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the BPF programs of `subtick load` on a simulated core. Reads the counters of the core as a
- * reader on another core does.
- */
+/* Runs the BPF programs of `subtick load` on a simulated core, and reads its counters. */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
 #define SUBTICK_TESTS_UNIT_LOAD_CORE_H
 
@@ -212,10 +209,7 @@ static inline void to_task(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/*
- * Returns the sample that a reader on another core takes at @ns. The sum of the load parts must
- * equal the time since the start of the measurement.
- */
+/* Sample of a reader on another core. The parts add up to the time since the start. */
 static inline struct load_sample see_any(u64 ns)
 {
 	struct load_sample s;
@@ -230,11 +224,7 @@ static inline struct load_sample see_any(u64 ns)
 	return s;
 }
 
-/*
- * Returns a sample after a sequence of events without losses, and checks that no load part is
- * negative. The test checks each load part, because positive and negative errors could cancel out
- * in the sum of the load parts.
- */
+/* A sample without losses. No part is negative, because errors could cancel out in the sum. */
 static inline struct load_sample see(u64 ns)
 {
 	struct load_sample s = see_any(ns);

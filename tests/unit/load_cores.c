@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of `subtick load` on two hyperthreads of a core. The events are random,
- * and their true times are recorded.
- */
+/* Tests the BPF programs of `subtick load` on two hyperthreads with random events. */
 #include "load_schedule.h"
 
 #include <stdlib.h>
@@ -18,10 +15,7 @@ struct record {
 	u64 at;
 	u32 cpu;
 	bool busy; /* the CPU was busy from its previous record to this record */
-	/*
-	 * An interrupt occurred in the idle period before the event of this record. Only the event
-	 * of this record shows whether the CPU halted again after the interrupt.
-	 */
+	/* After an interrupt in idle, only this event shows whether the CPU halted again. */
 	bool tail;
 	bool is_switch, begins;
 	enum core_event event;
@@ -195,10 +189,7 @@ TEST(siblings)
 				truth.busy_ns[cpu] += busy[cpu] * passed;
 			last = r->at;
 			replay(r);
-			/*
-			 * The BPF program counted the sibling CPU as idle at the event of this
-			 * record, although the sibling CPU was awake after an interrupt.
-			 */
+			/* The sibling was awake after an interrupt, but counted as idle. */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
@@ -219,10 +210,7 @@ TEST(siblings)
 	}
 }
 
-/*
- * Until the first event of a CPU, the CPU counts as busy if the task iterator found a running task
- * at the start.
- */
+/* Until its first event a CPU is busy if the task iterator found a running task. */
 TEST(seeds)
 {
 	struct load_smt a = {.seed = 1}, b = {0};

@@ -16,10 +16,7 @@
 #define VEC   3
 #define MSEC  1000000ULL
 
-/*
- * Test double that opens the simulated sources. The linker replaces load_source_open() with the
- * test double; see meson.build.
- */
+/* Test double that opens the simulated sources; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 int __real_load_source_open(const char *name, const struct load_source_opts *opts,
@@ -27,10 +24,7 @@ int __real_load_source_open(const char *name, const struct load_source_opts *opt
 
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
-/*
- * Counters of the simulated source. The counters never decrease. In each step a task runs for a
- * quarter of the time, and the core is idle for three quarters.
- */
+/* Counters that never decrease. In each step a task runs for a quarter of the time. */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
 static bool stat_without_cpus, real_procstat;
@@ -55,10 +49,7 @@ static void fake_sample(struct load_source *source, struct load_sample *samples)
 	}
 }
 
-/*
- * A busy period ends just before each read, so a meter that reads the source twice per window would
- * lose a busy period.
- */
+/* A busy period ends before each read, so a second read per window would lose it. */
 static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 {
 	if (!cpu)
@@ -90,10 +81,7 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/*
- * Simulates a source that shows twice the load of the first source and, like /proc/stat, measures
- * no load parts.
- */
+/* A source with twice the load of the first and, like /proc/stat, without parts. */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -186,10 +174,7 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/*
- * Stolen time of 5 % is subtracted only once, so every other load part is 5 % shorter. Stolen time
- * is not busy time.
- */
+/* Stolen time of 5 % is no busy time, and shortens every other part once by 5 %. */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -213,19 +198,13 @@ TEST(test_steal)
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 237500000);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 712500000);
 	assert_int_equal(w->cpu[0].busy_ns, 237500000);
-	/*
-	 * The steal column of /proc/stat first stays the same and then decreases, as can happen
-	 * after CPU hotplug.
-	 */
+	/* The steal column stays and then decreases, as can happen after hotplug. */
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	stolen_ticks = 3;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
-	/*
-	 * At the start of the window /proc/stat had no line for the CPU, so the window has no steal
-	 * time.
-	 */
+	/* /proc/stat had no line for the CPU at the start, so steal is unknown. */
 	stat_without_cpus = true;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	stat_without_cpus = false;
@@ -236,10 +215,7 @@ TEST(test_steal)
 	stolen_ticks = 0;
 }
 
-/*
- * With source procstat, the meter reads /proc/stat only once per window, for load and steal. After
- * a failed read of /proc/stat, steal is unknown.
- */
+/* procstat reads /proc/stat once per window. After a failed read steal is unknown. */
 TEST(test_steal_shared)
 {
 	struct meter *meter;
@@ -336,10 +312,7 @@ TEST(test_report)
 	meter->ops->close(meter);
 }
 
-/*
- * The subtick library returns the same values as the command `subtick load`, even if the kernel
- * accounts steal.
- */
+/* The library returns the values of the command, even if the kernel accounts steal. */
 TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the counters in the BPF programs of `subtick load` that count no time: busy periods,
- * hardware counters, tasks at the start, hotplug steps.
- */
+/* Tests counters of `subtick load` that are no times: bursts, cycles, seeds, hotplug. */
 #include "load_core.h"
 
 #include "stats/hist.h"
@@ -13,10 +10,7 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 	assert_int_equal(burst_counts.count[hist_index(ns)], of_these);
 }
 
-/*
- * A burst (busy period) lasts from the idle exit to the next idle entry. A burst that began before
- * the measurement does not count.
- */
+/* A burst lasts from idle exit to idle entry. One that began before the start is not counted. */
 TEST_WITH(bursts_from_exit, reset, NULL)
 {
 	want_bursts = true;
@@ -54,10 +48,7 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	expect_bursts(1, 600, 1);
 }
 
-/*
- * On x86 an interrupt handler that runs before the idle exit begins a busy period. If the interrupt
- * handler before a softirq has no tracepoint, the softirq begins the busy period.
- */
+/* A handler before the idle exit begins a burst. A softirq does if the handler is unseen. */
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {
 	want_bursts = true;
@@ -77,10 +68,7 @@ TEST_WITH(bursts_inside_halt, reset, NULL)
 	expect_bursts(2, 1000, 0);
 }
 
-/*
- * The hardware counter is stored together with the time of the event. A failed read of the counter
- * is counted as an error.
- */
+/* The counter is stored with the time of the event. A failed read is an error. */
 TEST_WITH(counter, reset, NULL)
 {
 	struct load_stored stored;
@@ -111,10 +99,7 @@ TEST_WITH(counter, reset, NULL)
 	assert_int_equal(slot->pmu_errors, 1);
 }
 
-/*
- * A core stores its hardware counter at every idle entry. While the core is halted, readers use the
- * counter value that was stored at the idle entry.
- */
+/* The counter is stored at every idle entry, and used while the core is halted. */
 TEST_WITH(counter_at_idle, reset, NULL)
 {
 	struct load_stored stored;
@@ -158,10 +143,7 @@ TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 	assert_int_equal(stored.holds_ns, 9000);
 }
 
-/*
- * No core writes to the counters of another core. The BPF program gets the CPU number from a helper
- * or from the event.
- */
+/* No core writes to the counters of another core. */
 TEST_WITH(own_slot, reset, NULL)
 {
 	struct load_slot *const second = &cores[1].load;
@@ -186,10 +168,7 @@ TEST_WITH(own_slot, reset, NULL)
 	assert_int_equal(slot->base | slot->hirq | slot->vec_count[3], 0);
 }
 
-/*
- * When the measurement starts, the task iterator stores which task each CPU runs. For a CPU that
- * runs no task, the task iterator stores nothing.
- */
+/* At the start the task iterator stores the running task of each CPU. */
 TEST_WITH(seeds, reset, NULL)
 {
 	struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
@@ -198,10 +177,7 @@ TEST_WITH(seeds, reset, NULL)
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, 0);
 	task.on_cpu = 1;
-	/*
-	 * Before Linux 5.16, x86 has the CPU number of a task in task_struct.cpu instead of
-	 * thread_info.cpu.
-	 */
+	/* Before Linux 5.16, x86 has the CPU in task_struct.cpu. */
 	task.cpu = 5;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
@@ -228,10 +204,7 @@ TEST_WITH(seeds, reset, NULL)
 	task.on_cpu = ksoftirqd.on_cpu = 0;
 }
 
-/*
- * Begin and end of a CPU hotplug step are both counted, so that a reader can detect a hotplug step
- * in progress.
- */
+/* Begin and end of a hotplug step are counted, so that a step in progress is detected. */
 TEST_WITH(hotplug, reset, NULL)
 {
 	load_hotplug_enter(NULL, 0);
@@ -245,10 +218,7 @@ TEST_WITH(hotplug, reset, NULL)
 	assert_int_equal(hotplug_steps, 4);
 }
 
-/*
- * The time per softirq vector includes only complete softirqs. A softirq with an unknown vector
- * number is not stored.
- */
+/* Only complete softirqs are counted. An unknown vector is not stored. */
 TEST_WITH(vectors, reset, NULL)
 {
 	struct load_vecs vecs;
@@ -266,10 +236,7 @@ TEST_WITH(vectors, reset, NULL)
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
 	assert_int_equal(slot->odd_edges, 0);
-	/*
-	 * The vector of the softirq's exit event differs from the vector of the softirq's entry
-	 * event.
-	 */
+	/* The exit event has another vector than the entry. */
 	at(2300);
 	load_softirq_exit(NULL, 2);
 	assert_int_equal(slot->odd_edges, 1);

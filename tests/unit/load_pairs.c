@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests how long pairs of cgroups ran at the same time on two hyperthreads. Task switches are
- * random, and one CPU has no sibling.
- */
+/* Tests how long pairs of cgroups ran at the same time on two hyperthreads. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -206,10 +203,7 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 	return findings_of(*ret_report) ? findings_of(*ret_report)->nr_rows : 0;
 }
 
-/*
- * The finding names the two different cgroups that shared a core for the longest time. A pair that
- * consists of the same cgroup twice is ignored.
- */
+/* The finding names the two different cgroups that shared a core for the longest time. */
 TEST(test_finding)
 {
 	struct load_pair pairs[] = {

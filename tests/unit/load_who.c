@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the time of each interrupt line, and the time of each task on a core, with the BPF programs
- * and the reader on a simulated core.
- */
+/* Tests the times of interrupt lines and tasks, with the BPF programs and the reader. */
 #include "load_core.h"
 
 #include <errno.h>
@@ -101,10 +98,7 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[0].ns, 70);
 	assert_int_equal(l.list[0].count, 1);
 
-	/*
-	 * On arm64 the event with the reason of an IPI occurs inside the interrupt handler. The
-	 * whole time of the handler counts for the reason of the IPI.
-	 */
+	/* On arm64 an IPI's reason is inside the handler, and gets the handler's whole time. */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
 	at(6010);
@@ -130,10 +124,7 @@ TEST_WITH(lines_close, reset, NULL)
 	blocks_free(&memory);
 }
 
-/*
- * The reader assigns names to the interrupt vectors of x86. An interrupt that began before the
- * measurement has no name.
- */
+/* The reader names the vectors of x86. An interrupt from before the start has no name. */
 TEST_WITH(line_kinds, reset, NULL)
 {
 	struct load_lines l;
@@ -284,11 +275,7 @@ static u64 sum_of(const struct load_tasks *t)
 	return sum;
 }
 
-/*
- * At the end of a window the BPF programs switch to another map before the core is sampled. The run
- * time of tasks between the switch of the maps and the sample of the core counts in exactly one
- * window.
- */
+/* Run time between the switch of maps and the sample counts in exactly one window. */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
 	struct load_tasks t;
@@ -307,10 +294,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
-	/*
-	 * The map of the new window now contains 1,050 ns of run time of the task `other`. Of the
-	 * 1,050 ns of the task `other`, 50 ns are already counted in the previous window.
-	 */
+	/* 50 of the 1,050 ns of `other` are already in the previous window. */
 	to(3000, &other);
 	to(4000, &idle);
 	turn(&t, 5000);
@@ -333,10 +317,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	blocks_free(&memory);
 }
 
-/*
- * Context switches, interrupts and ends of windows occur in random order. The measured time of each
- * task equals the task's simulated time.
- */
+/* With random switches, interrupts and windows each task has its simulated time. */
 TEST_WITH(tasks_at_random, reset, NULL)
 {
 	struct task_struct *const some[] = {&idle, &task, &other, &ksoftirqd};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the delays of softirqs and workqueue functions. The BPF programs and the reader use a
- * simulated core with known times.
- */
+/* Tests delays of softirqs and work functions with known times. */
 #include "load_core.h"
 
 #include "measure/noise/cells.h"
@@ -93,10 +90,7 @@ static void raise(u64 ns, u32 vec)
 	load_softirq_raise_noise(NULL, vec);
 }
 
-/*
- * The kernel sets current_func of the worker before the start event of the work item, and clears it
- * after the end event.
- */
+/* current_func is set before the start event and cleared after the end event. */
 static void execute(u64 from, struct worker *by, struct work_struct *work)
 {
 	u64 args[] = {(unsigned long)work};
@@ -139,10 +133,7 @@ static void expect(const char *name, u64 executions, u64 ns, u64 longest)
 	assert_int_equal(f->longest_ns, longest);
 }
 
-/*
- * If a softirq is raised several times before running, its delay begins at the first raise. If a
- * softirq raises its own vector, a new delay begins.
- */
+/* A delay begins at the first raise. A softirq that raises its own vector begins a new one. */
 TEST_WITH(softirq_delays, begin, end)
 {
 	run(1000, &task);
@@ -183,10 +174,7 @@ TEST_WITH(raise_unseen, begin, end)
 	assert_int_equal(losses().raises, 1);
 }
 
-/*
- * The CPU time of a work function excludes interrupts, softirqs and the time during which the
- * worker sleeps.
- */
+/* The time of a work function excludes interrupts, softirqs and sleep. */
 TEST_WITH(work_time, begin, end)
 {
 	queue(500, &writeback);
@@ -232,10 +220,7 @@ TEST_WITH(work_time_before_5_17, begin, end)
 	expect("delayed_vfree_work", 1, 200 + 500, 500);
 }
 
-/*
- * If a work function runs during several windows, its time is divided among the windows, and the
- * execution counts once.
- */
+/* A function in several windows is divided among them, and counts once. */
 TEST_WITH(open_work, begin, end)
 {
 	run(1000, &kworker);
@@ -252,10 +237,7 @@ TEST_WITH(open_work, begin, end)
 	assert_int_equal(lists.nr_functions, 0);
 }
 
-/*
- * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. The simulated softirq runs while
- * a worker executes another work item.
- */
+/* Since Linux 6.9 WQ_BH work runs in a softirq, here during another work item. */
 TEST_WITH(work_in_softirq, begin, end)
 {
 	static struct worker bh;
@@ -278,10 +260,7 @@ TEST_WITH(work_in_softirq, begin, end)
 	expect("wb_workfn", 1, 500 + 300, 800);
 }
 
-/*
- * The delay of a work item is unknown without a queueing event, or after its table entry was
- * overwritten.
- */
+/* The delay is unknown without a queueing event or after its entry was overwritten. */
 TEST_WITH(queued_lost, begin, end)
 {
 	run(1000, &kworker);
@@ -329,10 +308,7 @@ TEST_WITH(queued_once, begin, end)
 	assert_int_equal(losses().queueings, 0);
 }
 
-/*
- * The core that executes the work has a clock that is 3 ns behind the clock of the core that queued
- * the work.
- */
+/* The executing core's clock is 3 ns behind the clock of the queueing core. */
 TEST_WITH(clock_steps_back, begin, end)
 {
 	run(1000, &kworker);
@@ -344,10 +320,7 @@ TEST_WITH(clock_steps_back, begin, end)
 	assert_int_equal(function("wb_workfn")->delay.ns, 0);
 }
 
-/*
- * If the table of work functions is full, executions of further work functions are counted as lost.
- * A work function without a symbol has no name.
- */
+/* Executions beyond a full table are lost. A function without a symbol has no name. */
 TEST_WITH(functions_lost, begin, end)
 {
 	static char functions[2 * NOISE_NR_WORKS][16];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the noise measurement with a simulated source: parts, closure error, verdict, and cores
- * without values.
- */
+/* Tests noise with a simulated source: parts, closure error, verdict, missing values. */
 #include "measure/noise/noise.h"
 #include "present/noise.h"
 #include "report_rows.h"
@@ -18,10 +15,7 @@
 #define MSEC 1000000ULL
 #define STEP (100 * MSEC)
 
-/*
- * Test doubles of functions that read the test machine. The linker replaces the functions with the
- * test doubles; see meson.build.
- */
+/* Test doubles of functions that read the test machine; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
@@ -33,11 +27,7 @@ static uint32_t next_flags;
 static uint64_t next_hotplug_steps;
 static int opened, closed;
 
-/*
- * In each step of the simulated source tasks run for 20 ms, including 4 ms of a kernel thread. In
- * each step hardirqs take 5 ms and softirqs 3 ms. The core is idle for the remaining time of each
- * step.
- */
+/* Per step: 20 ms of tasks, with 4 ms of a kernel thread, 5 ms hardirqs, 3 ms softirqs. */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {
 	steps++;
@@ -168,10 +158,7 @@ TEST(closes)
 	end(meter);
 }
 
-/*
- * The closure error is the difference between the times that `subtick load` measures and the times
- * of the noise sources.
- */
+/* The closure error is the time of `subtick load` minus the time of the noise sources. */
 TEST(does_not_close)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -182,10 +169,7 @@ TEST(does_not_close)
 	core = window(meter, 7 * MSEC);
 	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
 	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
-	/*
-	 * The noise counters show more CPU time of kernel threads than `subtick load` measured for
-	 * all tasks.
-	 */
+	/* Kernel threads have more time than `subtick load` has for all tasks. */
 	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
 	core = window(meter, 5 * MSEC);
 	assert_int_equal(core->task_ns, 0);
@@ -226,10 +210,7 @@ TEST(judged)
 	end(meter);
 }
 
-/*
- * A core that is offline at the start or the end of a window has no values in that window. The time
- * of a window without values is not added to a later window.
- */
+/* A core offline at either end has no values, and its time is in no later window. */
 TEST(offline)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -333,10 +314,7 @@ static void call(int entry, uint64_t count, const char *name)
 	snprintf(send->name, sizeof(send->name), "%s", name);
 }
 
-/*
- * The report has a table of functions called by IPI. A function without a symbol is null. If the
- * kernel lacks the tracepoint csd_queue_cpu, the report has a note.
- */
+/* Functions called by IPI, null without symbol. A note if csd_queue_cpu is missing. */
 TEST(functions)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .senders = true};

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests findings of the overview about several culprits, tasks that never run, pinned tasks, quotas
- * of VMs, waits for idle cores, stolen time, and the command of an advice.
- */
+/* Tests findings of the overview about several culprits, starved tasks, VMs, idle and steal. */
 #include "overview_scene.h"
 
 #include "present/overview_rules.h"
 
-/*
- * If several busy cgroups share the CPUs of the victim, one finding names all busy cgroups. The
- * advice of the finding lowers the weights of all busy cgroups.
- */
+/* One finding names all busy cgroups on the victim's CPUs and lowers all their weights. */
 TEST(several_neighbours)
 {
 	begin();
@@ -50,10 +44,7 @@ TEST(several_neighbours)
 	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
 }
 
-/*
- * Sibling cgroups that compete with the victim are reported as one culprit, with the name of their
- * parent, even if each sibling causes little waiting.
- */
+/* Siblings that compete with the victim are one culprit, named by their parent. */
 TEST(many_cgroups)
 {
 	begin();
@@ -90,10 +81,7 @@ TEST(many_cgroups)
 	EXPECT(NULL);
 }
 
-/*
- * The culprit already has cpu.idle or SCHED_IDLE, so the victim waits only until the kernel
- * preempts the culprit.
- */
+/* A culprit with cpu.idle or SCHED_IDLE delays the victim only until it is preempted. */
 TEST(yields_already)
 {
 	begin();
@@ -175,10 +163,7 @@ TEST(starved)
 	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2.0 ms of CPU time in 1 "
 	       "s; "
 	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
-	/*
-	 * A task with policy SCHED_IDLE gets no separate finding if its cgroup already has a
-	 * finding.
-	 */
+	/* SCHED_IDLE tasks get no finding of their own if their cgroup has one. */
 	begin();
 	wait_for("/batch", 300, 0);
 	task(8, "burner", "/batch", 900);
@@ -207,10 +192,7 @@ TEST(starved)
 	report_free(report);
 }
 
-/*
- * The finding about tasks of low priority comes last, even if many of these tasks wait, because
- * tasks of low priority are meant to wait.
- */
+/* Tasks of low priority are meant to wait, so their finding comes last. */
 TEST(starved_on_purpose)
 {
 	begin();
@@ -322,25 +304,16 @@ TEST(several_quotas)
 	       "/pod/app waits for the CPU quota of /pod/app (0.2 CPUs) and of /pod (0.2 CPUs): "
 	       "300 "
 	       "ms per second, 100 % of its waiting");
-	/*
-	 * The quota of the parent is sufficient for the tasks, so only the quota of /pod/app is the
-	 * cause.
-	 */
+	/* Only the quota of /pod/app is too small for the tasks. */
 	s->levels[1].quota_us = 60000;
 	EXPECT("quota", NULL, "/pod/app", "/cg/pod/app/cpu.max=max", "", NULL);
 	/* Another cgroup, /pod/proxy, uses a part of the quota of /pod. */
 	task(8, "proxy", "/pod/proxy", 150);
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
-	/*
-	 * The quota of /pod/app was raised. The old quota of /pod/app caused the throttled time of
-	 * /pod/app.
-	 */
+	/* The old quota caused the throttled time; the quota was raised since. */
 	s->levels[0].quota_us = 90000;
 	EXPECT("quota", NULL, "/pod", "/cg/pod/cpu.max=max", "", NULL);
-	/*
-	 * If the tasks exhaust none of the quotas, the throttled time determines which quota is the
-	 * cause.
-	 */
+	/* If no quota is exhausted, the throttled time decides. */
 	s->levels[1].quota_us = 80000;
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
 }
@@ -384,10 +357,7 @@ TEST(many_busy_in_root)
 	       NULL);
 }
 
-/*
- * A real-time task delays /app. If the tasks of /app never sleep, only a small part of the waiting
- * counts as lost time.
- */
+/* A real-time task delays /app. If /app never sleeps, little of the waiting counts. */
 TEST(realtime_and_cpu_bound)
 {
 	struct suspect *s;
@@ -498,10 +468,7 @@ TEST(pinned)
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
 	       "which "
 	       "its affinity excludes, is 90 % idle");
-	/*
-	 * The victim waited behind several tasks on CPU 1, and one finding contains all these
-	 * tasks.
-	 */
+	/* One finding contains all tasks on CPU 1 for which the victim waited. */
 	wait_for("/batch", 100, 0);
 	task(8, "burner", "/batch", 500);
 	assert_int_equal(end(), 1);
@@ -515,10 +482,7 @@ TEST(pinned)
 	cpuset_add(&s->cpusets[0].cpus, 1);
 	s->cpusets[1].cpus = scene.load.cpus;
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
-	/*
-	 * The parent cgroup may use CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of
-	 * its parent.
-	 */
+	/* The parent may use CPU 0 but not CPU 1, and limits its children in v1. */
 	cpuset_del(&s->cpusets[1].cpus, 1);
 	EXPECT("cpuset", NULL, NULL, "/cg/pod/app/cpuset.cpus=0", "", NULL);
 	cpuset_add(&s->cpusets[1].cpus, 1);
@@ -531,10 +495,7 @@ TEST(pinned)
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }
 
-/*
- * The finding names the VM. Instead of the cgroup setting, the finding advises the command of the
- * VM's manager.
- */
+/* The finding names the VM and the command of its manager, not the cgroup setting. */
 TEST(quota_of_vm)
 {
 	static const char scope[] = "/machine.slice/machine-qemu\\x2d3\\x2dweb.scope";
@@ -559,10 +520,7 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/*
-	 * The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient for
-	 * its tasks.
-	 */
+	/* The slice's quota limits all VMs; the quotas of this VM suffice. */
 	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;
@@ -621,10 +579,7 @@ TEST(idle_state)
 	EXPECT("idle_exit", "/app", "C6", "", "", NULL);
 }
 
-/*
- * Only the part of the stolen time that delays tasks that sleep counts as lost time. Waits for idle
- * cores count as part of the stolen time.
- */
+/* Stolen time counts if it delays tasks that sleep. Idle exits are a part of it. */
 TEST(stolen_time)
 {
 	struct overview_steal steal;
@@ -642,10 +597,7 @@ TEST(stolen_time)
 	steal = overview_steal(&scene.window);
 	assert_int_equal(steal.ns, 400 * MS);
 	assert_true(fabs(steal.taken - 0.2) < 1e-9);
-	/*
-	 * Expected lost time: 30 ms of idle exits, plus 10 % of 370 ms of stolen time, plus 20 % of
-	 * 100 ms of waits.
-	 */
+	/* Lost: 30 ms idle exits + 10 % of 370 ms steal + 20 % of 100 ms waits. */
 	assert_true(fabs(steal.lost * 400.0 - (30.0 + 37.0 + 20.0)) < 1e-6);
 	assert_int_equal(end(), 1);
 	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");

@@ -50,10 +50,7 @@ TEST(test_empty)
 
 TEST(test_labels)
 {
-	/*
-	 * Label values with terminal control sequences are escaped. The sequence CSI occurs as one
-	 * byte, as ESC [ and as U+009B.
-	 */
+	/* Terminal sequences are escaped: CSI as one byte, as ESC [ and as U+009B. */
 	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
 					     LABEL("b", "\xff<script>\x9b\xc2\x9b")};
 	struct labels *labels = labels_new(pairs, 2);
@@ -113,10 +110,7 @@ TEST(test_accept)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (prom_accept(rows[i].accept, true) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
-	/*
-	 * If the format with the highest weight in the Accept header is not offered, the offered
-	 * format with the next weight is chosen.
-	 */
+	/* If the preferred format is not offered, the next weight is used. */
 	assert_int_equal(prom_accept(PROTOBUF ",application/openmetrics-text;q=0.5,text/plain;q=0.4",
 				     false),
 			 PROM_OPENMETRICS);

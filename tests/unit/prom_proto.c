@@ -50,10 +50,7 @@ static const struct page *render(void)
 				    sizeof(bytes) - 1);                                           \
 	} while (0)
 
-/*
- * A double cannot represent the current time in nanoseconds exactly. A number in the protobuf page
- * equals the double that a parser reads from the number in the text page.
- */
+/* Numbers equal the doubles that a parser reads from the text page. */
 TEST(test_nearest)
 {
 	double got;
@@ -75,10 +72,7 @@ TEST(test_nearest)
 	series_free(&table);
 }
 
-/*
- * Makes a native histogram from boundaries. 3 waits are in the zero bucket, 0 and 4 in the next
- * buckets, and 300 above the last boundary.
- */
+/* Cumulative boundaries: 3 waits in the zero bucket, 0 and 4 next, 300 above the last. */
 TEST(test_coarse)
 {
 	static const uint64_t le[] = {250000000, 500000000, 1000000000};
@@ -141,10 +135,7 @@ TEST(test_fine)
 	series_free(&table);
 }
 
-/*
- * The page is larger than one block of memory, and its labels have several sizes. The length prefix
- * of the metric family covers all its rows.
- */
+/* A page of several blocks. The length prefix of the family covers all rows. */
 TEST(test_blocks)
 {
 	const struct page *page;

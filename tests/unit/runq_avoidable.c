@@ -142,10 +142,7 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	}
 	assert_int_equal(least, most);
 	assert_int_equal(job->sum.excluded_ns - was->excluded_ns, job->excluded_ns);
-	/*
-	 * If the affinity of a task changes during a wait, the task may no longer be allowed on the
-	 * idle core that is reported.
-	 */
+	/* The affinity may have changed, so the reported core may be forbidden now. */
 	if (job->sum.cpu && !is_hard)
 		assert_true(job->sum.cpu <= nr_cpus && may_use(job, job->sum.cpu - 1));
 	nr_named += least && job->sum.cpu;
@@ -282,10 +279,7 @@ static void run(bool hard)
 			throttle(job);
 			break;
 		case 11:
-			/*
-			 * The BPF programs compare the affinity mask once per wait, so a mask that
-			 * changes and changes back is not detected.
-			 */
+			/* The mask is compared once per wait; a change back and forth is missed. */
 			if (job->inexact)
 				break;
 			job->inexact = true;
@@ -333,10 +327,7 @@ TEST(bounds)
 	}
 }
 
-/*
- * A wait is not avoidable if user space cannot change the affinity of the task, or if migration of
- * the task is disabled.
- */
+/* A wait is not avoidable if affinity is fixed or migration disabled. */
 TEST(fixed)
 {
 	struct job *waits = &jobs[0], *holder = &jobs[1];

@@ -13,10 +13,7 @@
 static const struct runq_chunks no_chunks;
 static bool not_in_index;
 
-/*
- * Test double that updates the simulated BPF maps. The linker replaces bpf_map_update_elem() with
- * the test double; see meson.build.
- */
+/* Test double that updates the simulated BPF maps; see meson.build. */
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
@@ -33,10 +30,7 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/*
- * A window contains only the blame that was added in the window. Rows of the blame table are freed
- * after their group has ended.
- */
+/* A window has only its own blame. Rows are freed after their group has ended. */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -58,10 +52,7 @@ TEST(test_blame)
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
 	assert_int_equal(rows_pairs, 1);
 	assert_int_equal(rows_nr_free, 2);
-	/*
-	 * Freed rows of the blame table are reused for other groups. Each row contains only the
-	 * waits of its pair of victim and culprit.
-	 */
+	/* A reused row has only the waits of its new pair. */
 	rows_charge(8, 5, 3);
 	rows_charge(8, 6, 4);
 	rows_charge(8, 5, 3);
@@ -108,10 +99,7 @@ static bool seven_ended(const void *arg, uint64_t key)
 	return key == 7;
 }
 
-/*
- * While a core creates a row of the blame table for an ended group, the row must not be given to
- * another pair of victim and culprit.
- */
+/* A row that a core creates for an ended group is given to no other pair. */
 TEST(test_blame_in_the_making)
 {
 	const uint64_t retired[] = {7};
@@ -134,10 +122,7 @@ TEST(test_blame_in_the_making)
 	runq_blame_close(&rows_table);
 }
 
-/*
- * A row of the blame table that is created after the end of its group is reported once and then
- * freed. Rows of groups that have not ended stay in the blame table.
- */
+/* A row created after the end of its group is reported once and freed. */
 TEST(test_blame_late)
 {
 	const uint64_t retired[] = {7};

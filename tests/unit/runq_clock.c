@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the estimated lag of a run queue's clock, computed from readings of two drifting clocks.
- * The test knows the true lag of the simulated run queue's clock.
- */
+/* Tests the estimated lag of a run queue's clock from readings of two drifting clocks. */
 #include "test.h"
 
 #include <linux/types.h>
@@ -110,10 +107,7 @@ TEST(test_drift_is_learned)
 
 		core_start(&core, rates[i], 0.0);
 		worst_of(&core, 40000, MS);
-		/*
-		 * Once the drift of the clocks is known, the estimated lag has an error below 5 us
-		 * on a core that was idle for a second.
-		 */
+		/* With a known drift the error is below 5 us after a second of idle. */
 		assert_true(worst_of(&core, 200, S) < 5 * US);
 	}
 }
@@ -137,10 +131,7 @@ TEST(test_first_look_is_not_late)
 	struct core core;
 
 	core_start(&core, 0.0, 0.0);
-	/*
-	 * Before the first reading of a clock without lag, the estimated lag may be too low but
-	 * never too high.
-	 */
+	/* Before a reading without lag, the estimate is never too high. */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
 	/* The next reading of a clock without lag corrects the estimated lag. */
 	look(&core, MS, 0);
@@ -153,10 +144,7 @@ TEST(test_long_silence)
 
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
-	/*
-	 * On an isolated core that switches once in two days, the drift of the clocks must not be
-	 * counted as lag.
-	 */
+	/* The drift within two days on an isolated core is no lag. */
 	assert_true(look(&core, 2 * 86400 * S, 2 * US) <= 0);
 	look(&core, MS, 0);
 	assert_true(worst_of(&core, 100, MS) < US);

@@ -180,10 +180,7 @@ TEST_WITH(gone, one_known, NULL)
 	check(9, 8, "(gone)", "/new");
 }
 
-/*
- * A wait that began before the first context switch of its core has no culprit (key 0). The two
- * long waits of this test show that the group of their victim exists.
- */
+/* A wait from before the first switch of its core has no culprit (key 0). */
 TEST_WITH(summed, one_known, NULL)
 {
 	sum = ROLLUP_POD;
@@ -191,10 +188,7 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/*
- * The result of a comparison of the measured waits with the kernel's run_delay is shown in each
- * window until the next comparison.
- */
+/* The comparison with run_delay is shown in each window until the next comparison. */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};
@@ -234,10 +228,7 @@ TEST(comparison_holds)
 	/* Before the first comparison, the ratio of waits to the kernel's run_delay is unknown. */
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
-	/*
-	 * Since the previous comparison, the measured waits grew by 400 ns and the kernel's
-	 * run_delay by 200 ns. By design, run_delay omits 100 ns of the 400 ns of measured waits.
-	 */
+	/* Waits grew by 400 ns, run_delay by 200 ns, and 100 ns are omitted by design. */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which cgroups the options --cgroup, --include and --exclude select, with known and unknown
- * names of pods.
- */
+/* Tests which cgroups --cgroup, --include and --exclude select, with and without names. */
 #include "test.h"
 
 #include <string.h>
@@ -81,10 +78,7 @@ TEST_WITH(test_by_name, setup, NULL)
 	rule(false, "pod=web-?");
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
-	/*
-	 * If the container name is unknown, only rules by QoS class that precede the rules by
-	 * container name apply.
-	 */
+	/* Without a container name, only rules before those by container name apply. */
 	setup(NULL);
 	rule(false, "qos=guaranteed");
 	rule(true, "container=nginx");

@@ -91,10 +91,7 @@ TEST_WITH(shown, setup, teardown)
 		    "/kubepods/pod0123456789abcdef0123456789abcdef");
 }
 
-/*
- * The name of a container may be found later than the name of its pod. The group keeps the name of
- * the pod and the name of the container.
- */
+/* A container's name that is found later is added to the name of its pod. */
 TEST_WITH(later, setup, teardown)
 {
 	const struct tree *tree = *state;

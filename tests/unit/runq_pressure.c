@@ -154,10 +154,7 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/*
- * Returns the cause of the waits of tasks in @group itself, without tasks in child cgroups. The
- * cause CPU quota takes precedence over all other causes.
- */
+/* Cause of the waits of tasks in @group itself. Quota takes precedence. */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;
@@ -374,10 +371,7 @@ static void compare(const struct runq_pressure_times *sum)
 		}
 }
 
-/*
- * Windows end at any time, also during waits. The sum of the pressure times of all windows is
- * compared with the expected times.
- */
+/* Windows end at any time. Their times add up to the expected times. */
 static void run_schedule(u32 steps)
 {
 	struct runq_pressure_times base[NR_GROUPS] = {0}, sum[NR_GROUPS] = {0};
@@ -421,10 +415,7 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 	assert_int_equal(groups[1].state, 1ULL << RUNQ_PRESSURE_AT_RUNS);
 }
 
-/*
- * If two tasks share a table entry, the task that was woken last uses the entry. Only the waits of
- * the task that was woken first are lost.
- */
+/* Of two tasks with one entry, only waits of the task woken first are lost. */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
 	struct task *a = &sim.task[1], *b = &sim.task[2];
@@ -443,10 +434,7 @@ TEST_WITH(test_shared_entry, reset, NULL)
 		assert_int_equal(group_with(g)->state, 0);
 }
 
-/*
- * Tasks that run or wait at the start of the measurement are counted, unless an event has already
- * counted them.
- */
+/* Tasks that run or wait at the start are counted once. */
 TEST_WITH(test_tasks_before, reset, NULL)
 {
 	struct task *runs = &sim.task[1], *waits = &sim.task[3], *asleep = &sim.task[4];
@@ -469,10 +457,7 @@ TEST_WITH(test_tasks_before, reset, NULL)
 			 (1ULL << RUNQ_PRESSURE_AT_RUNS) + (1ULL << RUNQ_PRESSURE_AT_CONTENTION));
 }
 
-/*
- * The counters of a removed cgroup are marked as gone. A cgroup is counted as a loss if the cgroup
- * is nested too deeply or if no cgroup number is free.
- */
+/* Removed cgroups are marked. Too deep cgroups and cgroups without a number are lost. */
 TEST_WITH(test_groups_end, reset, NULL)
 {
 	struct cgroup deep[RUNQ_PRESSURE_DEPTH + 1] = {0};
@@ -495,10 +480,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	sim.task[2].kernel.cgroups = &set;
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
-	/*
-	 * If the map of group numbers is full, the number that was reserved for a new cgroup is
-	 * freed again.
-	 */
+	/* If the map is full, the number reserved for a new cgroup is freed. */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
@@ -518,10 +500,7 @@ TEST(test_half_done)
 	group.stalled[RUNQ_PRESSURE_IDLE] = -(4200 + RUNQ_PRESSURE_STAMP);
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
-	/*
-	 * The pressure time of a window is never negative and never exceeds the window. Pressure
-	 * time that exceeds the window is counted in the next window.
-	 */
+	/* Time beyond the window is counted in the next window. */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 900);
 	assert_true(runq_pressure_since(&group, 5800, 0, &base, &more));

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests rows of pressure: names up to the root, selected rows, and the value of the kernel's PSI
- * file.
- */
+/* Tests rows of pressure: names up to the root, selected rows, and the kernel's PSI. */
 #include "test.h"
 
 #include "measure/runq/pressure.h"
@@ -12,10 +9,7 @@
 #define POD  "/kubepods/pod11111111-2222-3333-4444-555555555555"
 #define LEAF POD "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/*
- * Pressure rows of the simulated cgroups, by group number: the root, a slice, a pod in the slice, a
- * container of the pod, and a service.
- */
+/* Rows by group number: root, slice, pod in the slice, container of the pod, service. */
 static struct runq_pressure_row rows[] = {{0},
 					  {.key = 1},
 					  {.key = 20, .up = 1},
@@ -127,10 +121,7 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 	assert_int_equal(runq_window_pressure(w, p, NULL, filter, NULL, &err), 0);
 }
 
-/*
- * Only the container and the service have tasks. The names of parent cgroups are derived from the
- * paths of the container and the service.
- */
+/* Only container and service have tasks. Names of parents are derived from their paths. */
 TEST_WITH(test_names, reset, done)
 {
 	static const char *const paths[] = {"/", "/kubepods", POD, LEAF, "/ssh"};
@@ -217,10 +208,7 @@ TEST_WITH(test_rows_shown, reset, done)
 	runq_pressures_close(p);
 }
 
-/*
- * The kernel's pressure value is known from the second window of a cgroup on. In the first window
- * of a cgroup the kernel's pressure value is null, and a note states the reason.
- */
+/* PSI is null in the first window of a cgroup, with a note, and known from the second on. */
 TEST_WITH(test_psi, reset, done)
 {
 	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, "/mnt");

@@ -7,9 +7,7 @@
 
 #define CROWD 12
 
-/*
- * With AddressSanitizer a simulated step takes 30 times as long, so the test simulates fewer steps.
- */
+/* AddressSanitizer makes a step 30 times as slow. */
 #ifdef __SANITIZE_ADDRESS__
 #define NR_STEPS 2000
 #else
@@ -70,10 +68,7 @@ static struct fake_totals all_waits(void)
 	return sum;
 }
 
-/*
- * The idle task is always runnable, so the idle task looks like a preempted task that waits. In
- * this test the idle task has a queueing timestamp, as a waiting task has.
- */
+/* The idle task is always runnable, and here also has a queueing timestamp. */
 static void idle_waits(u64 queued)
 {
 	struct fake_totals sum;
@@ -180,10 +175,7 @@ static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 	return ns;
 }
 
-/*
- * Another tool for run-queue latency reported 137 s of waiting within one second. A task waits at
- * most for the elapsed time, and every wait is counted once.
- */
+/* Another tool reported 137 s of waiting in one second. Every wait is counted once. */
 TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 {
 	for (u32 row = 0; row < NR_ROWS; row++) {
@@ -202,10 +194,7 @@ TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 	}
 }
 
-/*
- * If a clock goes back or jumps, the measured wait is too long by at most the length of the jumps,
- * and never by 2^64 ns.
- */
+/* A clock that jumps lengthens a wait by at most the jumps, and never by 2^64 ns. */
 TEST_WITH(clocks_that_go_back, reset, NULL)
 {
 	static const u64 jumps[] = {100, 5000, 300000, 40000000};
@@ -221,9 +210,7 @@ TEST_WITH(clocks_that_go_back, reset, NULL)
 		/* A clock jump can change the start, the end and the correction of a wait. */
 		assert_true(sum.max_ns <= ns + 3 * jump);
 		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
-		/*
-		 * Waits with an impossible length are dropped, and the dropped waits are counted.
-		 */
+		/* Impossible waits are dropped and counted. */
 		assert_int_equal(sum.count + cores[0].runq.negative +
 					 cores[0].runq.unknown_start, waits);
 	}

@@ -265,10 +265,7 @@ TEST(blame)
 	assert_int_equal(blamed(POD_B, "(gone)"), 16);
 	assert_int_equal(blamed("/system.slice/kubelet.service", POD_A), 2);
 	assert_int_equal(window.nr_blame, 5);
-	/*
-	 * A victim in blame has the same group pointer as its row, because findings compare
-	 * pointers.
-	 */
+	/* Findings compare group pointers, so blame has those of the rows. */
 	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
 	finish();
 }
@@ -285,10 +282,7 @@ static uint64_t core_pair(const char *cgroup, const char *sibling)
 /* Tests core pairs (pairs of cgroups on one core), which are given by the cgroup IDs. */
 TEST(core_pairs)
 {
-	/*
-	 * The cgroup ID of a group is ten times the key of the group. ID 0 stands for all core
-	 * pairs (pairs of cgroups on one core) that do not fit into the BPF map.
-	 */
+	/* cgroup ID = 10 × key. ID 0: core pairs without room in the BPF map. */
 	static const struct load_pair pairs[] = {
 		{.id = {10, 30}, .ns = 100}, {.id = {20, 40}, .ns = 20},
 		{.id = {30, 10}, .ns = 100}, {.id = {10, 20}, .ns = 7},
@@ -311,10 +305,7 @@ TEST(core_pairs)
 		assert_int_equal(window.nr_core_pairs, 5);
 		finish();
 	}
-	/*
-	 * Each cgroup keeps its blame_rows core pairs with the longest times. Core pairs of a
-	 * cgroup with shorter times are merged into one core pair of the cgroup with (other).
-	 */
+	/* Each cgroup keeps its longest pairs; shorter ones are merged with (other). */
 	begin(ROLLUP_NONE);
 	two_pods();
 	opts.blame_rows = 1;
@@ -345,10 +336,7 @@ TEST(blame_of_gone)
 	finish();
 }
 
-/*
- * Tests --per comm with --cgroup. Tasks of the same name are in several cgroups, of which the
- * filter excludes some.
- */
+/* --per comm with --cgroup: tasks of a name are also in excluded cgroups. */
 TEST(commands)
 {
 	begin(ROLLUP_COMM);
@@ -423,10 +411,7 @@ TEST(depth)
 	finish();
 }
 
-/*
- * --depth does not shorten a path whose beginning is missing, because two shortened paths could
- * become equal.
- */
+/* --depth keeps a path without beginning, because shortened paths could be equal. */
 TEST(depth_of_a_cut_path)
 {
 	begin(ROLLUP_DEPTH);
@@ -438,10 +423,7 @@ TEST(depth_of_a_cut_path)
 	finish();
 }
 
-/*
- * A pod has tasks only in its containers. If a pod is selected by its path, its row contains the
- * waits of its containers.
- */
+/* A pod that is selected by its path has the waits of its containers. */
 TEST(asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -465,10 +447,7 @@ TEST(asked)
 	finish();
 }
 
-/*
- * Rows of nested selected cgroups do not overlap, so that the sum of the rows contains each wait
- * once.
- */
+/* Rows of nested selected cgroups do not overlap, so each wait counts once. */
 TEST(asked_inside_asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -516,10 +495,7 @@ TEST(end)
 	finish();
 }
 
-/*
- * A rollup row exists until its last cgroup is removed, with or without waits. A new window resets
- * the counters of a rollup row, but the row keeps its key.
- */
+/* A row keeps its key until its last cgroup is removed. A new window resets its counters. */
 TEST(kept)
 {
 	const struct runq_group *pod;
@@ -546,10 +522,7 @@ TEST(kept)
 	groups[0] = groups[--nr_groups];
 	close_window();
 	assert_ptr_equal(runq_rollup_find(&rollup, key), pod);
-	/*
-	 * When the last cgroup of a pod ends, the row of the pod is removed. The row of a new pod
-	 * has a new key.
-	 */
+	/* The row ends with the pod's last cgroup. A new pod's row has a new key. */
 	while (nr_groups)
 		runq_group_put(groups[--nr_groups]);
 	close_window();

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the BPF programs of `subtick runq` on two cores with a random schedule, and compares every
- * counter with the schedule.
- */
+/* Runs the BPF programs of `subtick runq` on a random schedule and compares every counter. */
 #include "runq_core.h"
 
 #include "stats/hist.h"
@@ -380,10 +377,7 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/*
-		 * Both the slow path and the fast path of the BPF program must have run. The
-		 * program runq_general has only a slow path.
-		 */
+		/* Both slow and fast path must have run. runq_general has no fast path. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -393,10 +387,7 @@ static void check_all(void)
 		truth += sim.wait_ns[cpu];
 		unbooked += pc->missing_ns;
 	}
-	/*
-	 * If causes are measured, the slow path counts all waits, but the fast path counts only
-	 * sampled waits, so the total is not comparable with the true wait time.
-	 */
+	/* The slow path counts all waits, the fast path only sampled ones: no total. */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
@@ -512,10 +503,7 @@ static void leave_out(u32 group)
 	sim.unwanted |= 1u << group;
 }
 
-/*
- * The counters of excluded groups do not change, and the counters of all other groups include every
- * wait. With causes and blame, all excluded culprits have the key RUNQ_KEY_EXCLUDED.
- */
+/* Excluded groups do not change and are the culprit RUNQ_KEY_EXCLUDED. Others are complete. */
 TEST(filtered)
 {
 	static const struct {
@@ -583,10 +571,7 @@ TEST(any_case_v1)
 	sim_run(6000);
 }
 
-/*
- * At a switch that a wake-up requested, the kernel does not update the run queue's clock. The
- * measured waits include the time since the last update of the run queue's clock.
- */
+/* A switch by a wake-up does not update rq->clock. Waits include the time since its update. */
 TEST(late_clock)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -596,10 +581,7 @@ TEST(late_clock)
 	}
 }
 
-/*
- * If the kernel subtracts interrupts or steal from the task clock, waits are measured with the run
- * queue's clock.
- */
+/* If the task clock omits interrupts or steal, waits are by the run queue's clock. */
 TEST(subtracting_kernel)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -634,10 +616,7 @@ TEST(own_stamps)
 	sim_run(6000);
 }
 
-/*
- * If one in four waits is sampled, the counters of groups contain the sampled waits, and the totals
- * of a core contain all waits.
- */
+/* With one in four waits sampled, groups have the sampled waits and cores all waits. */
 TEST(sampled)
 {
 	u64 taken = 0, all = 0;
@@ -652,10 +631,7 @@ TEST(sampled)
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 
-/*
- * If causes are not measured, waits that are not sampled change no counter. The counters of sampled
- * waits are exact.
- */
+/* Without causes, waits that are not sampled change no counter. Sampled waits are exact. */
 TEST(sampled_alone)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -673,10 +649,7 @@ TEST(sampled_alone)
 	}
 }
 
-/*
- * If causes are measured, waits that are not sampled are in the core's history, so the causes of
- * sampled waits are exact.
- */
+/* With causes, waits that are not sampled are in the history, so causes are exact. */
 TEST(sampled_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

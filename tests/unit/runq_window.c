@@ -140,11 +140,7 @@ TEST_WITH(test_filtered, setup, teardown)
 	report_free(report);
 }
 
-/*
- * If waits are counted only at boundaries, options that need a fine histogram are refused. Values
- * that need no fine histogram, such as counts and sums, are the same with and without a fine
- * histogram.
- */
+/* Without fine histograms, options that need them are refused, and counts are the same. */
 TEST_WITH(test_steps, setup, teardown)
 {
 	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
@@ -204,18 +200,12 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(9, "/ab", 1, 1000);
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
-	/*
-	 * A window of selected cgroups has a row "(other)", because the waits in this row may
-	 * belong to a selected cgroup. The row of the selected cgroup /silent has no waits.
-	 */
+	/* Waits of "(other)" may belong to a selected cgroup. /silent has no waits. */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
 	assert_true(isnan(window.groups[3].avg_ns) && isnan(window.groups[3].percentile_ns[0]));
-	/*
-	 * Selecting a cgroup also selects its descendants, but not cgroups whose names only begin
-	 * with the same letters.
-	 */
+	/* Descendants are selected, but not cgroups with the same first letters. */
 	assert_true(has("/a/b") && !has("/ab"));
 }
 
@@ -244,10 +234,7 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
-/*
- * An interpolated percentile can exceed every wait. The percentile is reduced to the maximum wait
- * before the output and before the comparison with limit_ns.
- */
+/* A percentile is reduced to the maximum before output and comparison with limit_ns. */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
 	const struct runq_group_window *group;
@@ -308,10 +295,7 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
-	/*
-	 * From `was` to `now` the measured waits grew by 1000 ns, and the kernel's run_delay by 800
-	 * ns. By design, run_delay omits 200 ns of the 1000 ns of measured waits.
-	 */
+	/* Waits grew by 1000 ns and run_delay by 800 ns; 200 ns are omitted by design. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
 	/* If the run queue's clock lags, the kernel may account more wait time than subtick. */
@@ -337,10 +321,7 @@ TEST(test_unknown)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 }
 
-/*
- * If a window takes a second, waits are compared with run_delay at 1, 2, 4, 8 and 16 s, and then
- * every 10 s. If a window takes a minute, waits are compared with run_delay in every window.
- */
+/* Compared after 1, 2, 4, 8 and 16 s, then every 10 s, at most once per window. */
 TEST(test_due)
 {
 	const uint64_t open_ns = 777 * NSEC_PER_SEC;

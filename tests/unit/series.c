@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests tables of metric series. Rows and their copies keep their values while other rows are added
- * and removed.
- */
+/* Tests tables of series: rows and copies keep their values while rows come and go. */
 #include "view/series.h"
 
 #include "test.h"
@@ -90,10 +87,7 @@ static struct series_table table_of(int nr)
 	return (struct series_table){.head = offsetof(struct numbered_row, row), .width = 4};
 }
 
-/*
- * If a removed row is added again, its values begin at 0. Removing a row does not change the values
- * of any other row.
- */
+/* A row that is added again begins at 0. Removing a row changes no other row. */
 TEST(test_come_and_go)
 {
 	struct series_table t = table_of(NR_NAMES);

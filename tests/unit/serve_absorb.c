@@ -69,10 +69,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_SOURCE, "collector=\"lossy\",source=\"made up\"", 0), 1);
 }
 
-/*
- * The exporter builds no report when a window ends. The first request for a report after the end of
- * a window builds the report of the window.
- */
+/* A report is built at the first request after the end of a window. */
 TEST_WITH(test_report, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
@@ -92,10 +89,7 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 0);
 	assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
-	/*
-	 * After a failed read the window is undefined, so requests get the last report and no new
-	 * report is built.
-	 */
+	/* After a failed read requests get the last report. */
 	meter_fails = true;
 	assert_int_equal(collector_update(collector, &store, &err), -EIO);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
@@ -126,10 +120,7 @@ static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 	noise_absorb(&store, &w);
 }
 
-/*
- * When the number of series reaches its limit, new names share one series, and existing series
- * continue.
- */
+/* At the limit new names share one series, and existing series continue. */
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct noise_source source = THREAD("", 1, 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the exporter's collectors on a kernel that refuses the BPF programs for noise.
- */
+/* Tests the exporter's collectors on a kernel that refuses the BPF programs for noise. */
 #include "serve/export/collector.h"
 
 #include <errno.h>
@@ -145,9 +143,7 @@ TEST_WITH(test_no_room, setup, teardown)
 	assert_without_noise("all BPF maps and series would take more than half of the memory");
 }
 
-/*
- * If noise is the only collector and the kernel refuses its programs, the exporter does not start.
- */
+/* With noise as the only collector and a refusing kernel, the exporter does not start. */
 TEST_WITH(test_alone, setup, teardown)
 {
 	struct err err = {0};

@@ -110,10 +110,7 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	close(client);
 }
 
-/*
- * While a client does not read a response, the connection's socket buffer stays full, and the
- * client's next request waits.
- */
+/* While a response is not read, the socket buffer is full and the next request waits. */
 TEST_WITH(test_unread, setup, teardown)
 {
 	size_t before = conns_held(&f->conns);
@@ -157,10 +154,7 @@ TEST_WITH(test_late_ourselves, setup, teardown)
 	close(client);
 }
 
-/*
- * When the limit of connections is reached, an idle connection is closed. A connection that is
- * sending a response stays open.
- */
+/* At the limit an idle connection is closed, and never one that sends a response. */
 TEST_WITH(test_full, setup, teardown)
 {
 	int clients[12];
@@ -200,10 +194,7 @@ TEST_WITH(test_pause, setup, teardown)
 	close(second);
 }
 
-/*
- * A stream without new data regularly sends a comment line. A client that never reads, or that
- * sends more data, is disconnected.
- */
+/* An idle stream sends comments. A client that never reads or sends more is disconnected. */
 TEST_WITH(test_stream, setup, teardown)
 {
 	static char text[BODY_BYTES];

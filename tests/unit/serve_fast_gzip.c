@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests that a compressed text decompresses to the same text. The input of the compressor is in
- * pieces of any size, and the compressor may have compressed another text before.
- */
+/* Tests that texts in pieces of any size, one after another, decompress to the same texts. */
 #include "serve/http/body.h"
 
 #include <stdio.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which HTTP requests are answered. Requests are refused if two parsers might read them
- * differently.
- */
+/* Tests which HTTP requests are answered. Ambiguous requests are refused. */
 #include "serve/http/request.h"
 
 #include "test.h"
@@ -34,10 +31,7 @@ TEST(test_good)
 	assert_string_equal(r.accept, "a");
 	assert_true(r.keep);
 	assert_false(r.head);
-	/*
-	 * The server accepts HEAD, a Content-Length of zero, and the absolute URLs that proxies
-	 * send.
-	 */
+	/* HEAD, a Content-Length of 0 and absolute URLs of proxies are accepted. */
 	assert_int_equal(
 		parse("HEAD http://h:1?q HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &r), 0);
 	assert_true(r.head);

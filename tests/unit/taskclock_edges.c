@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF program of the source taskclock on a simulated core: the task that each interval is
- * charged to, and the sum of task time and idle time that readers check.
- */
+/* Tests the BPF program of taskclock: charged tasks, and the sum that readers check. */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -37,11 +34,7 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 
 	shim_now = START + ns;
 	taskclock_switch(args);
-	/*
-	 * The sum of task_ns and idle_ns equals the timestamp in the member state. If a reader on
-	 * another core finds that the sum differs from the timestamp, the counters are
-	 * half-written.
-	 */
+	/* A sum other than the timestamp in `state` is half-written. */
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }
 

@@ -17,10 +17,7 @@ static struct timeline_event events[] = {
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
 	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
 	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
-	/*
-	 * The softirq that ends at 1010 ns and the interrupt that ends at 1150 ns began before the
-	 * trace.
-	 */
+	/* The softirq and the interrupt that end here began before the trace. */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
 	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
@@ -102,10 +99,7 @@ static void write_with(int (*write)(FILE *out, const struct timeline *t))
 	fclose(out);
 }
 
-/*
- * A slice that is open at a gap in the recording ends at the gap. A slice that is open at the end
- * of the recording ends at the end of the recording.
- */
+/* Slices that are open at a gap or at the end of the recording end there. */
 TEST(chrome_slices_contain_each_other)
 {
 	write_with(timeline_chrome);
@@ -197,10 +191,7 @@ static uint64_t varint(const char **at)
 	return value;
 }
 
-/*
- * Returns true if the field numbers in @path lead to a message of Perfetto's schema. Every field
- * with a length that is not a message is a string.
- */
+/* True if @path leads to a message of Perfetto's schema. Other lengths are strings. */
 static bool is_message(const char *path)
 {
 	static const char *const messages[] = {

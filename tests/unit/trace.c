@@ -111,9 +111,7 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/*
-		 * The ring buffer is small, but the test reads the ring buffer before an overflow.
-		 */
+		/* The buffer is small, but read before it overflows. */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -140,10 +138,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/*
-		 * The ring buffer overflows, because the test does not read the ring buffer for 500
-		 * steps.
-		 */
+		/* The buffer overflows, because it is not read for 500 steps. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -181,10 +176,7 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/*
-		 * If several events have the first timestamp of the trace, the last of these events
-		 * determines the state of the core.
-		 */
+		/* Of events with the trace's first timestamp the last determines the state. */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);
@@ -272,10 +264,7 @@ TEST(interrupted_while_a_task_wakes_itself)
 	}
 }
 
-/*
- * An interrupt without a tracepoint wakes the core. In the trace and in `load`, idle time ends at
- * the softirq.
- */
+/* An interrupt without tracepoint wakes the core; idle ends at the softirq, as in `load`. */
 TEST(softirq_ends_idle)
 {
 	struct trace_reader reader;
@@ -365,9 +354,7 @@ TEST(nothing_before_the_start)
 	trace_ring_free(&reader);
 }
 
-/*
- * After two years of uptime the timestamps in records do not contain the upper bits of the clock.
- */
+/* After two years records lack the upper bits of the clock. */
 TEST(long_uptime)
 {
 	struct trace_reader reader;
@@ -451,10 +438,7 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/*
-	 * From now on only CPU 1 is recorded. CPU 1 changes the frequency of CPU 0, and CPU 0
-	 * changes the frequency of CPU 1.
-	 */
+	/* Only CPU 1 is recorded. Each CPU changes the frequency of the other. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;

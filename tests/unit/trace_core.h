@@ -9,15 +9,11 @@
 
 #include "load_schedule.h"
 
-/*
- * Rename shim_filled(), because the tests of `subtick load` define another function with this name.
- */
+/* The tests of `subtick load` define another function with this name. */
 #define shim_filled trace_filled
 static u64 trace_filled(u32 mark);
 
-/*
- * Rename LICENSE, because the BPF sources of `trace` and the BPF sources of `load` define LICENSE.
- */
+/* The BPF sources of `load` also define LICENSE. */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -32,9 +28,7 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/*
- * True if the recording does not end at a long wait and the simulated kernel has all struct fields.
- */
+/* True if no long wait ends the recording and the kernel has all fields. */
 static bool trace_lean = true;
 
 /* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */

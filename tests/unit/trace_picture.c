@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests data in trace files that is derived from several events, and the choice of slices for a
- * picture of limited size.
- */
+/* Tests data that is derived from several events, and the slices of a limited picture. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -102,10 +99,7 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 	assert_int_equal(event->arg, arg);
 }
 
-/*
- * If a core wakes the task that last ran on the same core, there is no waking event. Without a
- * waking event, the waker is taken from the wake-up event.
- */
+/* Without a waking event (same core) the waker is taken from the wake-up event. */
 TEST(waking_has_the_stamp_of_what_follows)
 {
 	struct trace_edge edges[] = {

@@ -20,10 +20,7 @@ static void die(const char *what, const char *path)
 int tree_setup(void **state)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));
-	/*
-	 * Prefer a directory in memory, because creating thousands of directories would take
-	 * seconds on a disk.
-	 */
+	/* Thousands of directories would take seconds on a disk. */
 	const char *tmp = getenv("TMPDIR") ?: access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 
 	if (!tree)

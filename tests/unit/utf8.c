@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests text from untrusted sources: valid UTF-8, its display width, and characters that must not
- * be sent to terminals.
- */
+/* Tests untrusted text: valid UTF-8, display width, and escapes for terminals. */
 #include "test.h"
 
 #include "base/utf8.h"

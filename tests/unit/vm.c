@@ -133,9 +133,7 @@ TREE_TEST(threads_of_processes)
 	process(tree, 10, "kvm -name web");
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
-	/*
-	 * The thread has ended, so subtick uses the thread name that was stored at the first wait.
-	 */
+	/* The thread has ended, so its stored name is used. */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
 	thread_named(tree, 30, 31, "vmm\n");
@@ -289,10 +287,7 @@ TREE_TEST(rows_of_vms)
 	forget(&rollup);
 }
 
-/*
- * A thread may set its name after its first wait, so the next window reads the name again. The name
- * of a thread is not read again in later windows.
- */
+/* A thread may set its name late, so the next window reads it again, and only that one. */
 TREE_TEST(new_threads_are_looked_up_twice)
 {
 	static const struct runq_filter all;
@@ -393,10 +388,7 @@ static const char *quota_finding(const struct tree *tree, const char *cgroup, co
 	return text;
 }
 
-/*
- * A VM waits for the quota of its cgroup. The advised command depends on the program that manages
- * the VM.
- */
+/* The advised command depends on the program that manages the VM. */
 TREE_TEST(quota_of_vm)
 {
 	process(tree, 100, "kvm -name guest=my-web");
@@ -414,10 +406,7 @@ TREE_TEST(quota_of_vm)
 			    "cpu.max of /vms/web or of a cgroup above it");
 }
 
-/*
- * Steal time is known only as the sum over all CPUs. If steal time is unknown, the report has no
- * finding about steal time.
- */
+/* Steal is known only as a sum over CPUs. If unknown, there is no finding. */
 TEST(unknown_steal)
 {
 	struct runq_window window = {.sample_ratio = 1.0, .window_ns = 1000, .steal_ns = UINT64_MAX};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the BPF programs of `subtick wake` on a simulated core. If BY_LOAD is defined, the header
- * runs the BPF programs of `subtick load`, which count wake-ups as `subtick wake` does.
- */
+/* Runs the BPF programs of `subtick wake`, or with BY_LOAD those of `subtick load`. */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
 #define SUBTICK_TESTS_UNIT_WAKE_CORE_H
 

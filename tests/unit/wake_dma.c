@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the measured time from a packet's launch to its transmission: cards with and without
- * hardware timestamps, lost timestamps, and restoring the card's setting.
- */
+/* Tests launch-to-transmission times of cards with and without hardware timestamps. */
 #include "test.h"
 
 #include <errno.h>
@@ -60,10 +57,7 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	case SIOCSHWTSTAMP:
 		if (refuses)
 			return -EBUSY;
-		/*
-		 * The old timestamp setting of the card must be in the journal before the setting
-		 * changes.
-		 */
+		/* The old setting is in the journal before it changes. */
 		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 		assert_int_equal(config->rx_filter, card.rx_filter);
 		card.tx_type = config->tx_type;
@@ -106,10 +100,7 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
 {
 	int64_t took;
 
-	/*
-	 * The late timestamp of an abandoned packet arrives before the timestamp of the next
-	 * packet.
-	 */
+	/* A late timestamp of an abandoned packet arrives first. */
 	if (card.stale) {
 		card.stale = false;
 		*ret_ns = 1;
@@ -149,10 +140,7 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 
 TEST(stamped)
 {
-	/*
-	 * One of the twenty read times is far too low, and one is far too high. Outliers change
-	 * neither the median nor the spread of the read times.
-	 */
+	/* Of twenty read times one is far too low and one too high, without effect. */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
 	struct wake_dma dma;
@@ -176,10 +164,7 @@ TEST(stamped_before)
 	assert_int_equal(card.journalled, -1);
 }
 
-/*
- * Packets that miss their launch time have no timestamp. The card's read time is computed only from
- * packets with a timestamp.
- */
+/* Packets that miss their launch time have no timestamp and do not count. */
 TEST(some_missed)
 {
 	static const int64_t took[] = {-1, 700, -1};
@@ -204,10 +189,7 @@ TEST(unknown)
 	measure(true, HWTSTAMP_TX_OFF, none, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
-	/*
-	 * A card that sends no timestamps is tried 8 times instead of 64, because each missing
-	 * timestamp costs a timeout.
-	 */
+	/* A card without timestamps is tried 8 times, because each costs a timeout. */
 	assert_int_equal(card.sent, 8);
 	/*
 	 * A timestamp from before the packet's launch or from another clock is ignored. If only 13

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of `subtick wake` with every way to wake a core: the recorded timestamps,
- * and the reason if a wake-up is rejected.
- */
+/* Tests every way to wake a core: recorded timestamps, and reasons to reject. */
 #include "wake_core.h"
 
 #define SENDER 50
@@ -29,10 +26,7 @@ static void arm(u64 launch_ns)
 	order[HERE] = (struct wake_launch){.launch_ns = launch_ns, .worker = WORKER};
 }
 
-/*
- * On arm64, and on x86 for idle states that the core leaves with interrupts disabled, the order of
- * events is: idle exit, interrupt handler, timer of the test, worker thread.
- */
+/* Idle exit, interrupt handler, timer, worker: arm64, and x86 states without interrupts. */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
 	struct wake_point p;
@@ -100,10 +94,7 @@ TEST_WITH(before_the_launch, reset, NULL)
 	irq_ends(5200);
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
-	/*
-	 * The wake-up is triggered at 10000 ns, while the core is awake. An idle period that begins
-	 * after the trigger is not part of the wake-up.
-	 */
+	/* An idle period that begins after the trigger is no part of the wake-up. */
 	irq(10200, 27);
 	expire(10300, 10000, 0, &monotonic);
 	irq_ends(10400);
@@ -141,10 +132,7 @@ TEST_WITH(due_before, reset, NULL)
 	expire(10550, 9000, 500, &monotonic);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/*
-	 * The other timer expires later than the test's timer, so the other timer did not wake the
-	 * core.
-	 */
+	/* The other timer expires later, so it did not wake the core. */
 	reset(state);
 	arm(10000);
 	go_idle(2000, 1);
@@ -197,10 +185,7 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 	shim_current = &idle;
 }
 
-/*
- * The sender's first IPI to the measured core triggers the wake-up. IPIs of other tasks and IPIs to
- * other cores are ignored.
- */
+/* The first IPI to the measured core triggers. IPIs of other tasks or to other cores do not. */
 TEST_WITH(remote, reset, NULL)
 {
 	struct wake_point p;
@@ -224,10 +209,7 @@ TEST_WITH(remote, reset, NULL)
 	send(10000, &sender, HERE);
 	send(10100, &sender, HERE);
 	leave_idle(10900);
-	/*
-	 * On arm64 an IPI event follows the interrupt entry, so the interrupt is known to be an
-	 * IPI.
-	 */
+	/* On arm64 an IPI event after the entry identifies the interrupt. */
 	irq(11000, 5);
 	shim_now = 11050;
 	wake_ipi(NULL);
@@ -247,10 +229,7 @@ TEST_WITH(remote, reset, NULL)
 	assert_int_equal(p.irq_ns, 1000);
 }
 
-/*
- * Three devices share an interrupt line, so one interrupt runs three handlers. Each run of the
- * first handler of a line counts as a new interrupt.
- */
+/* Each run of the first handler of a shared line counts as an interrupt. */
 TEST_WITH(shared_line, reset, NULL)
 {
 	struct irqaction third = {0}, second = {.next = &third}, first = {.next = &second}, alone = {0};
@@ -280,10 +259,7 @@ TEST_WITH(shared_line, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 4);
 }
 
-/*
- * Besides an IPI to one CPU, three events trigger a wake-up: setting the polling flag, an IPI to a
- * mask of CPUs, and the event sched_waking.
- */
+/* Triggers: the polling flag, an IPI to a mask, and sched_waking. */
 TEST_WITH(remote_how, reset, NULL)
 {
 	struct cpumask mask = {{0}};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which network card is chosen for the source nic, and the detection of programs that adjust
- * clocks.
- */
+/* Tests which network card is chosen, and programs that adjust clocks are detected. */
 #include "test.h"
 #include "tree.h"
 

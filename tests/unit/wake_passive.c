@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of the source passive: the counted wake-ups, the latencies, and the
- * reasons to reject a wake-up.
- */
+/* Tests source passive: counted wake-ups, latencies, and reasons to reject. */
 #include "wake_core.h"
 
 static int reset_passive(void **state)
@@ -49,10 +46,7 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 	expect_one(2, 700, false);
 }
 
-/*
- * The core is awake exactly when the timer expires, so the wake-up latency is 0. A minimum latency
- * of 0 is stored as 1, because 0 stands for an unknown minimum.
- */
+/* A latency of 0 is stored as minimum 1, because 0 stands for an unknown minimum. */
 TEST_WITH(passive_without_latency, reset_passive, NULL)
 {
 	for (int i = 0; i < 2; i++) {
@@ -79,10 +73,7 @@ TEST_WITH(passive_irq_first, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/*
- * On x86 a core may halt again before the idle exit event. Only the interrupt that runs a timer is
- * counted as a wake-up.
- */
+/* On x86 a core may halt again before the idle exit. Only the timer's interrupt counts. */
 TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
 	go_idle(2000, 1);
@@ -96,10 +87,7 @@ TEST_WITH(passive_halted_again, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/*
- * Each idle period is counted once: as a wake-up or as another idle exit. On a machine without a
- * cpuidle driver all idle periods count for state 0.
- */
+/* Each idle period counts once. Without a cpuidle driver all count for state 0. */
 TEST_WITH(passive_one_state, reset_passive, NULL)
 {
 	one_state = true;

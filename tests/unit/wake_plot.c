@@ -4,10 +4,7 @@
 
 #include "view/svg/plots.h"
 
-/*
- * Returns the number of curves in the table of a distribution. A new curve begins at each row whose
- * cumulative count is lower than the count of the previous row.
- */
+/* Number of curves: a curve begins where the cumulative count decreases. */
 static unsigned int curves(const struct table *t)
 {
 	unsigned int nr = t->nr_rows > 0;
@@ -29,10 +26,7 @@ static char *drawn(const struct report *report)
 	return text;
 }
 
-/*
- * Each idle state has its own colour, curve and box. There are 100 wake-ups from C1 and 100
- * wake-ups from C6.
- */
+/* Each idle state has its colour, curve and box. C1 and C6 have 100 wake-ups each. */
 TEST_WITH(test_rounds_plot, setup, teardown)
 {
 	struct bench *b = *state;
@@ -68,10 +62,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	report_free(report);
 }
 
-/*
- * For any number of cores and sources, every wake-up is in exactly one curve, and every curve is
- * drawn.
- */
+/* Every wake-up is in exactly one curve, and every curve is drawn. */
 TEST_WITH(test_distribution, setup, teardown)
 {
 	struct wake_worker workers[WAKE_PLOT_CORES + 4];
@@ -120,10 +111,7 @@ TEST_WITH(test_distribution, setup, teardown)
 	free(b->env.cpus);
 }
 
-/*
- * Returns a report with the wake-ups of @b for another machine, which has a residency counter for
- * C6 and latencies that are 10 ns longer.
- */
+/* A machine with a residency counter for C6 and latencies that are 10 ns longer. */
 static struct report *other_machine(struct bench *b, uint32_t *ns)
 {
 	struct report *report;
@@ -141,10 +129,7 @@ static struct report *other_machine(struct bench *b, uint32_t *ns)
 	return report;
 }
 
-/*
- * Draws figures 5 and 6 of the thesis that docs/methods/wake.md cites: the latency and the
- * residency of two machines, by the idle time before the wake-up.
- */
+/* Figures 5 and 6 of the thesis: latency and residency of two machines by idle time. */
 TEST_WITH(test_two_machines, setup, teardown)
 {
 	struct bench *b = *state;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests rounds that each set an energy performance preference or bias of the CPUs. The last round
- * restores the original preference or bias.
- */
+/* Tests rounds with energy preferences or biases. The last round restores the original. */
 #include "test.h"
 #include "tree.h"
 

@@ -236,12 +236,12 @@ static inline struct load_sample see(u64 ns)
 
 /* Expected time of each load part in ns. Load parts that are not listed must be 0 ns. */
 #define P(part) [LOAD_PART_##part]
-#define EXPECT_PARTS(sample, ...) expect_parts(&(sample), (u64[LOAD_NR_PARTS]){__VA_ARGS__}, __LINE__)
-static inline void expect_parts(const struct load_sample *s, const u64 *want, int line)
+#define EXPECT_PARTS(sample, ...) expect_parts(&(sample), (u64[LOAD_NR_PARTS]){__VA_ARGS__}, __func__)
+static inline void expect_parts(const struct load_sample *s, const u64 *want, const char *where)
 {
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (s->part_ns[i] != want[i])
-			fail_msg("line %d: %s is %llu ns, not %llu", line, load_part_name(i),
+			fail_msg("%s: %s is %llu ns, not %llu", where, load_part_name(i),
 				 (unsigned long long)s->part_ns[i], (unsigned long long)want[i]);
 }
 

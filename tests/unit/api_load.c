@@ -3,8 +3,6 @@
 #include "subtick/load.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,7 +70,6 @@ TEST(test_figures)
 					SUBTICK_BUSY_RATIO, &share),
 			 -EINVAL);
 	assert_true(share == 7.0 && number == SUBTICK_LOAD_PROCIDLE);
-	/* A load window contains no cgroups, so the list of cgroups is empty. */
 	assert_int_equal(subtick_rows(w, SUBTICK_GROUPS), 0);
 	assert_int_equal(subtick_percentile(w, SUBTICK_GROUPS, 0, 50, &share), -EINVAL);
 	assert_int_equal(subtick_fd(ctx), -EOPNOTSUPP);
@@ -98,7 +95,6 @@ TEST(test_cpus)
 	assert_non_null(strstr(subtick_error(), "zero"));
 }
 
-/* Every function of the public headers accepts NULL. */
 TEST(test_null)
 {
 	struct subtick *ctx = open_procidle();
@@ -212,7 +208,6 @@ TEST(test_refusals)
 
 	assert_int_equal(subtick_load_open(&ctx, &opts), -EINVAL);
 	assert_non_null(strstr(subtick_error(), "99"));
-	/* A call that fails leaves its output arguments unchanged. */
 	assert_ptr_equal(ctx, &opts);
 	opts = (struct subtick_load_opts){
 		.size = sizeof(opts), .source = SUBTICK_LOAD_PROCIDLE, .event = "r8"};

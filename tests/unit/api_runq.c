@@ -3,7 +3,6 @@
 #include "subtick/runq.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "measure/runq/runq.h"
 #include "test.h"
@@ -37,7 +36,6 @@ static const struct meter_ops fake_ops = {.start = fake_start, .read = fake_read
 static struct meter fake = {.ops = &fake_ops};
 
 /* Test double that measures nothing; see meson.build. */
-int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	asked = *opts;
@@ -52,7 +50,6 @@ int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, str
 	return 0;
 }
 
-const struct runq_window *__wrap_runq_window(const struct meter *meter);
 const struct runq_window *__wrap_runq_window(const struct meter *meter)
 {
 	return &window;
@@ -88,7 +85,6 @@ static void check_missing(const struct subtick_window *w, enum subtick_list list
 	assert_int_equal(subtick_double(w, list, row, key, &real), -ENODATA);
 }
 
-/* Checks that the row has the pod, namespace and container name of the test pod. */
 static void check_pod(const struct subtick_window *w, enum subtick_list list, size_t row)
 {
 	assert_int_equal(number(w, list, row, SUBTICK_PARTY), SUBTICK_PARTY_GROUP);
@@ -184,7 +180,6 @@ TEST(test_groups)
 					      .schedstat_ratio = NAN, .window_ns = 9};
 		ctx = open_read(&opts, &w);
 		assert_int_equal(asked.causes, causes);
-		/* A value that was not measured is unavailable, not 0. */
 		for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 			if (causes && i != RUNQ_THROTTLED)
 				assert_int_equal(number(w, SUBTICK_GROUPS, 0, SUBTICK_IDLE_EXIT_NS + i),

@@ -2,7 +2,6 @@
 /* Tests the verdict of `subtick audit`, and its errors for simulated sources. */
 #include "test.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include "measure/audit/samples.h"
@@ -159,7 +158,6 @@ TEST(clear_ticks_only)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
-/* A value that was not measured is null, never 0. */
 TEST(verdict_of_nothing)
 {
 	struct audit_findings f = {.user_hz = 100};
@@ -173,7 +171,6 @@ TEST(verdict_of_nothing)
 	assert_true(notes_say(report, "accounts CPU time is unknown"));
 	assert_true(notes_say(report, "is unknown; try again"));
 	report_free(report);
-	/* tick_unclear is the reason in the verdict. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
@@ -215,7 +212,6 @@ TEST(verdict_of_all)
 	assert_true(notes_say(report, "procidle"));
 	report_free(report);
 
-	/* If the kernel counts softirqs as idle time, audit does not recommend procidle. */
 	f.softirq_as_idle = 0.9;
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	expect_row(report->fields, 0, "softirq_counts_as_idle=true");
@@ -223,7 +219,6 @@ TEST(verdict_of_all)
 	report_free(report);
 }
 
-/* Values that were not read are null. All other figures of a row are computed. */
 TEST(delay_rows)
 {
 	struct audit_delay row = {.delay_ns = 1000,
@@ -253,7 +248,6 @@ TEST(delay_rows)
 	assert_false(audit_delay_disturbed(&row));
 }
 
-/* If audit is stopped early, the report has the reason and the number of complete rows. */
 TEST(delays_cut_short)
 {
 	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
@@ -387,7 +381,6 @@ TEST(times_without_delay)
 	audit_delays_derive(&delays);
 	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
-	/* If the loop without a delay has no user time, user_times is unknown. */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
@@ -507,7 +500,6 @@ TEST(errors)
 		assert_true(fabs(run.fine[1][i].bias - 0.1) < 1e-9);
 	}
 
-	/* A failed sample invalidates the windows before and after the sample. */
 	shown[100].flags = LOAD_READ_FAILED;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.voids, 2);
@@ -522,7 +514,6 @@ TEST(errors)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/* A window longer than all samples has no error. */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

@@ -24,7 +24,6 @@ TEST(test_clips)
 	assert_int_equal(canvas_put(&canvas, 0, 2, 8, STYLE_PLAIN, "abc"), 5);
 	assert_int_equal(canvas_put(&canvas, 1, 4, 99, STYLE_PLAIN, "abcdefgh"), 8);
 	expect(&canvas, "  abc\n    abc…\n");
-	/* Writing outside the canvas, also at negative positions, does nothing. */
 	canvas_put(&canvas, -1, 0, 8, STYLE_PLAIN, "x");
 	canvas_put(&canvas, 2, 0, 8, STYLE_PLAIN, "x");
 	canvas_put(&canvas, 0, -3, 8, STYLE_PLAIN, "xxxxxxxx");
@@ -49,7 +48,6 @@ TEST(test_wide)
 	canvas_put(&canvas, 0, 2, 6, STYLE_PLAIN, "y");
 	expect(&canvas, " xy a\n");
 	canvas_free(&canvas);
-	/* A wide character that does not fit at the end of the row is omitted. */
 	assert_int_equal(canvas_init(&canvas, 1, 3), 0);
 	canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, "世界");
 	expect(&canvas, "世…\n");

@@ -114,7 +114,6 @@ TEST(test_nothing)
 		check(none[i], "", "", "", "");
 }
 
-/* A cgroup name of any length causes no buffer overflow. */
 TEST(test_long)
 {
 	char path[5000];

@@ -8,8 +8,6 @@
 #include "present/trace.h"
 #include "measure/trace/trace.h"
 
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-
 enum {
 	READING_NS = 20,
 	AWAY_NS = 2000000,

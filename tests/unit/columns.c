@@ -57,7 +57,6 @@ TEST(test_kinds)
 	assert_int_equal(columns_row(t, &row), 0);
 	expect_json(report, "'cpus':[{'cpu':7,'count':1099511627776,'busy_ratio':0.75,'online':true,"
 			    "'ended':true,'from':'bpf','detail':'own','comm':'sh','le':null}],");
-	/* Filling a row a second time keeps its nested table. */
 	le = columns_nested(t, 0, 8, 0);
 	assert_int_equal(columns_row(le, &(struct bucket_row){1023, 4}), 0);
 	row.cpu = 8;
@@ -76,7 +75,6 @@ TEST(test_nulls)
 
 	columns_row(t, &full);
 	expect_json(report, "'cpus':[{'cpu':0,");
-	/* Filling a row with null values overwrites its previous values. */
 	columns_fill(t, 0, &row);
 	expect_json(report, "'cpus':[{'cpu':null,'count':null,'busy_ratio':null,'online':false,"
 			    "'ended':null,'from':null,'detail':null,'comm':'','le':null}],");
@@ -129,7 +127,6 @@ TEST(test_quality)
 	expect_json(report, "'quality':{'torn_total':3,'closure_error_max_ratio':null}");
 	assert_false(report->quality->cols[0].data_only);
 	assert_true(report->quality->cols[1].data_only);
-	/* A column with COLUMN_OPTIONAL is omitted if its value is null. */
 	row.count = UINT64_MAX;
 	columns_set(report, &fields, 0, &row);
 	expect_json(report, "'source':null,'closure_error_max_ratio':null,'quality'");

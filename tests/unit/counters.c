@@ -2,9 +2,7 @@
 /* Tests hardware counters on a PMU with one counter per CPU, as for ref-cycles on Intel. */
 #include "test.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,15 +20,8 @@
 #define FIRST_FD 100000
 
 /* Test doubles of functions that call the kernel; see meson.build. */
-int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
-int __wrap_perf_read(int fd, struct perf_count *ret_count);
-int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
-uint64_t __wrap_cycles_hz(void);
 uint64_t __real_cycles_hz(void);
-int __wrap_close(int fd);
 int __real_close(int fd);
-int __wrap_getrlimit64(int what, struct rlimit *limit);
-int __wrap_setrlimit64(int what, const struct rlimit *limit);
 
 static struct {
 	struct fake {
@@ -192,7 +183,6 @@ TEST_WITH(test_reopened, setup, NULL)
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_true(counters_fd(counters, 2, &after) >= FIRST_FD);
 	assert_int_equal(after.generation, before.generation + 1);
-	/* Reads fail until the counter can be opened again. */
 	pmu_model.open_rc = -ENODEV;
 	assert_int_equal(counters_renew(counters, 2, after.generation), -ENODEV);
 	assert_int_equal(counters_read(counters, 2, &after), -ENODEV);
@@ -217,12 +207,10 @@ TEST_WITH(test_refused, setup, NULL)
 	pmu_model.limit = (struct rlimit){0, 0};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 	assert_non_null(strstr(err.what, "too many open files"));
-	/* The library does not raise the limit of open files. */
 	pmu_model.limit = (struct rlimit){0, 100};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
 
-/* Samples the load of CPU 0 in the modes tsc and calibrated at the same time. */
 static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
 {
@@ -284,8 +272,6 @@ TEST_WITH(test_both_modes, setup, NULL)
 /* Replaces the search for perf events of the test machine, so that ref-cycles is always found. */
 int __real_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err);
-int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
-			   struct err *err);
 
 int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err)
@@ -319,7 +305,6 @@ TEST_WITH(test_one_ghz, setup, NULL)
 	clock_hz = 0;
 }
 
-/* Tests the functions and structs of gtp-guard/cpu.h in the modes tsc and calibrated. */
 TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
@@ -332,7 +317,6 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->base_freq_hz > 1000000);
 	assert_int_equal(tsc->nr_cpus, cpu_load_nr(tsc));
 	assert_true(tsc->cpus[0].fd > 0);
-	/* Before the first window the load is unknown. */
 	assert_true(tsc->cpus[0].load == -1.0f && calibrated->cpus[0].load == -1.0f);
 	pmu_model.ns += 1000000000;
 	pmu_model.value += calibrated->base_freq_hz / 4;
@@ -343,7 +327,6 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->cpus[0].prev_time_ns == pmu_model.ns);
 	cpu_load_update(tsc);
 	assert_true(tsc->prev_tsc > 0 && tsc->prev_tsc <= arch_cycles());
-	/* Without a counter the load is -1 in both modes. */
 	pmu_model.open_rc = -ENODEV;
 	for (int i = 0; i < pmu_model.nr; i++)
 		pmu_model.events[i].counts = false;
@@ -410,7 +393,6 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	/* The core is halted, so the last stored counter value is still valid. */
 	assert_int_equal(s.total, NOW_NS);
 	/* A value stored before the counter was reopened belongs to the old counter. */
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;

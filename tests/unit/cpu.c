@@ -2,7 +2,6 @@
 /* Tests CPU affinity with more than 1,024 CPUs, and the rate of the cycle counter. */
 #include "test.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,9 +15,6 @@
 
 static unsigned char mask[CPUSET_MAX / 8];
 static size_t mask_size;
-
-int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set);
-int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
 
 int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
@@ -71,9 +67,6 @@ TEST(test_child)
 	gen_child_stop(&child);
 }
 
-uint64_t __wrap_arch_cycles_hz(void);
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
-			   struct timespec *rem);
 int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
 			   struct timespec *rem);
 

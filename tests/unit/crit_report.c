@@ -65,7 +65,6 @@ static int reset(void **state)
 	return 0;
 }
 
-/* Runs three rounds of the simulated benchmark and returns the report of these rounds. */
 static struct report *report_of(struct crit_result *result)
 {
 	struct report *report;
@@ -91,7 +90,6 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/* An operation must list the same CPUs as the first operation. */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -103,7 +101,6 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	}
 }
 
-/* Without batches the median is recommended, with a note about its limits. */
 TEST_WITH(test_recommended_median, reset, NULL)
 {
 	struct crit_result result;
@@ -125,9 +122,8 @@ TEST_WITH(test_figures, reset, NULL)
 
 	EXPECT(report_of(&result), "ops.rows 3",
 	       "ops.0 median=null batch=null percentiles.p50=null",
-	       "ops.1 median=11 median_low=10 median_high=12 average=12 max=300 "
-	       "percentiles.p50=50 percentiles.p999=99.9 percentiles.p100=100 "
-	       "percentiles.p05=0.5",
+	       "ops.1 median=11 median_low=10 median_high=12 average=12 max=300 percentiles.p50=50 "
+	       "percentiles.p999=99.9 percentiles.p100=100 percentiles.p05=0.5",
 	       "ops.2 batch=2.1 batch_low=2 batch_high=2.2", "per_cpu.rows 4",
 	       "per_cpu.2 cpu=4 median=12",
 	       /* The batch mean and the median differ most for irq_save, with 2.1 and 21 ns. */
@@ -193,7 +189,6 @@ TEST(test_midmean)
 	assert_true(isnan(crit_midmean(one, 0)));
 	NEAR(crit_midmean(one, 1), 7);
 	NEAR(crit_midmean(two, 2), 6);
-	/* The midmean of fewer than four values is the mean of all values. */
 	NEAR(crit_midmean(few, 3), 4);
 	NEAR(crit_midmean(four, 4), 3);
 	NEAR(crit_midmean(eight, 8), 11.5);

@@ -86,7 +86,6 @@ static void test_sort(void **unused)
 	tb_sort_descending(value, 0);
 }
 
-/* Returns the number of elements that are at most @limit. */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 {
 	size_t count = 0;
@@ -96,7 +95,6 @@ static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 	return count;
 }
 
-/* Returns the k-th smallest sample, with k from 1. */
 static u64 kth_smallest(const u64 *value, size_t nr, size_t k)
 {
 	u64 best = UINT64_MAX;

@@ -2,9 +2,6 @@
 /* Tests comparisons of two runs of crit or wake, and files that cannot be compared. */
 #include "test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "present/diff.h"
 #include "report/report.h"
 
@@ -48,7 +45,6 @@ static void assert_change(const char *before, const char *after, const char *tab
 	assert_int_equal(diff_of(before, after, &report, &err), 0);
 	t = report_find(report, table);
 	assert_non_null(t);
-	/* An operation that neither of the two runs measured has no row. */
 	assert_int_equal(t->nr_rows, 1);
 	assert_true(table_number(t, 0, "change_ratio") - change < 1e-9 &&
 		    change - table_number(t, 0, "change_ratio") < 1e-9);

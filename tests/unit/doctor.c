@@ -15,7 +15,6 @@ static const struct tree *tree;
 static struct probe probe;
 static struct report *report;
 
-/* Runs the checks of doctor for @commands, the commands that a build of subtick contains. */
 static void look(const char *const *commands)
 {
 	const struct doctor_opts opts = {.root = tree->root, .probe = &probe, .commands = commands};
@@ -48,7 +47,6 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 	return NULL;
 }
 
-/* Expects a row with @status whose columns contain @detail_part and @fix_part. */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
 {
@@ -129,7 +127,6 @@ MACHINE_TEST(test_laptop, machine_laptop)
 	expect_command("crit", "no", "needs crit engine");
 	expect_command("report", "part", "the cost of critical sections is not measured");
 
-	/* The machine has kernel headers and the DKMS package. */
 	tree_file(tree, "/lib/modules/6.1.0-13-amd64/build/Makefile", "");
 	look(all);
 	expect("crit engine", "no", "neither", "make -C kmod/tracerbench "
@@ -247,7 +244,6 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect_command("runq", "no", "needs BTF");
 	expect_command("audit", "part", "ticks, delays and precision");
 
-	/* Without BPF, /proc/stat and hardware counters, `subtick load` does not work at all. */
 	tree_remove(tree, "/proc/stat");
 	probe.event_rc = -ENODEV;
 	look(all);

@@ -11,9 +11,7 @@
 #include "test.h"
 #include "tree.h"
 
-/* Replaces pread64() to return short reads; see meson.build. */
 ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
-ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
 
 static size_t most = SIZE_MAX; /* maximum number of bytes that one call of pread() returns */
 static bool moves;	       /* true: each read of the file returns another content */
@@ -117,7 +115,6 @@ TREE_TEST(test_text_never_opened)
 	struct sys_text text = {0};
 	int low;
 
-	/* Closing a zeroed struct must not close descriptor 0. */
 	tree_file(tree, "/f", "");
 	low = sys_open(tree->root, "/f");
 	assert_true(low >= 0);
@@ -171,7 +168,6 @@ TREE_TEST(test_cpu_sets)
 	assert_int_equal(cpuset_count(&online.set), 8);
 	assert_int_equal(cpuset_count(&online.returned), 3);
 	assert_true(cpuset_has(&online.returned, 1));
-	/* If the file contains an invalid CPU list, the CPU set stays unchanged. */
 	tree_file(tree, "/sys/devices/system/cpu/online", "\n");
 	assert_int_equal(cpu_online_read(&online), -EINVAL);
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-x\n");

@@ -3,8 +3,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "present/load.h"
 #include "present/runq.h"
@@ -21,7 +19,6 @@ struct cores {
 	struct load_window window;
 };
 
-/* Simulates four cores that are 2 % busy with tasks. /proc/stat also shows 2 %. */
 static void quiet_cores(struct cores *cores)
 {
 	*cores = (struct cores){0};
@@ -85,12 +82,10 @@ TEST(quiet_machine)
 
 	quiet_cores(&cores);
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* An error of 4 percentage points in /proc/stat is too small for a finding. */
 	cores.stat[0].busy_ratio = 0.06;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* CPU 3 processes network packets in softirqs that /proc/stat does not show. */
 TEST(hidden_softirqs)
 {
 	struct cores cores;
@@ -184,7 +179,6 @@ TEST(no_figure)
 	add_part(&cores, 0, LOAD_PART_TASK, 0.4);
 	cores.truth[0].flags = LOAD_OFFLINE;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* Reading /proc/stat failed. */
 	cores.truth[0].flags = 0;
 	cores.stat[0].flags = LOAD_READ_FAILED;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
@@ -200,7 +194,6 @@ TEST(stolen_time)
 	report = load_of(&cores);
 	assert_first(report, "steal", "the hypervisor takes 12.0 % of the time of CPU 2");
 	report_free(report);
-	/* The columns of /proc/stat are not compared on a core with stolen time. */
 	cores.stat[2].busy_ratio = 0.9;
 	assert_int_equal(nr_findings(load_of(&cores)), 1);
 	cores.stat[1].busy_ratio = 0.9;
@@ -234,7 +227,6 @@ static void add_group(struct queue *queue, const char *path)
 	};
 }
 
-/* Simulates two cgroups that each wait 1 ms per second. */
 static void quiet_queue(struct queue *queue)
 {
 	*queue = (struct queue){.percentile = 99.0};
@@ -298,7 +290,6 @@ TEST(throttled)
 	assert_first(report, "quota",
 		     "/web waits for its CPU quota: 640 ms per second, 18 % of its waiting");
 	assert_int_equal(nr_findings(report), 1);
-	/* If the kernel's throttled time is unknown, there is no finding. */
 	queue.window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
@@ -326,7 +317,6 @@ TEST(noisy_neighbour)
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
 			    "tasks of /batch wait for each other: 12 ms per second (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 2);
-	/* Without blame data (who made whom wait) the finding names no culprit. */
 	queue.window.has_blame = false;
 	queue.window.nr_blame = 0;
 	report = queue_of(&queue);
@@ -408,7 +398,6 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
-	/* A wait for a core in a known idle state is counted in only one finding. */
 	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
@@ -431,7 +420,6 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* No finding names the row "(other)", because several cgroups share the row "(other)". */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -490,7 +478,6 @@ TEST(pressure)
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
 
-/* Simulates four cores that timers wake from C1 and C6, ten times a second. */
 static void quiet_wakes(struct wake_window *w, struct wake_state *states)
 {
 	*w = (struct wake_window){.window_ns = WINDOW_NS,
@@ -528,7 +515,6 @@ TEST(wakes)
 
 	quiet_wakes(&w, states);
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* Wake-ups take 100 us, 500 times a second on two cores. */
 	states[3].sum_ns = states[5].sum_ns = 250 * MS;
 	report = wakes_of(&w);
 	assert_first(report, "wake_exit",
@@ -642,7 +628,6 @@ static size_t text_findings_of(const struct report *report)
 	return nr;
 }
 
-/* Findings are sorted by lost time, and omitted findings are counted. */
 TEST(order_and_limit)
 {
 	struct queue queue;

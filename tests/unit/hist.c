@@ -3,8 +3,6 @@
 #include "stats/hist.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "dense.h"
 #include "stats/quantile.h"
@@ -118,14 +116,12 @@ TEST(test_percentile_exact)
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
 	assert_true(hist_percentile(count, 99.5) > 900000.0);
-	/* The position inside a bucket is the rank minus the number of values in lower buckets. */
 	count[bucket] = 50;
 	count[hist_index(1000000)] = 0;
 	count[hist_index(2048)] = 50;
 	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
 }
 
-/* hist_percentile_coarse() interpolates inside eight merged buckets. */
 TEST(test_percentile_coarse)
 {
 	uint64_t count[HIST_NR >> 3] = {0};
@@ -174,7 +170,6 @@ TEST(test_sparse)
 		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
 		/* Entries after the last bucket are counters of the caller, not values. */
 		assert_int_equal(hist_values(&scale, &left), total);
-		/* hist_set() can replace a histogram with a larger or a smaller one. */
 		assert_int_equal(hist_set(&copy, &left), 0);
 		assert_memory_equal(copy.entries, wanted.entries, wanted.nr * sizeof(*wanted.entries));
 		assert_int_equal(hist_set(&copy, &right), 0);
@@ -187,7 +182,6 @@ TEST(test_sparse)
 	}
 }
 
-/* The maximum is at least the lower bound of the highest bucket with a value. */
 TEST(test_max)
 {
 	struct hist_entry entry = {.bucket = hist_index(5000), .count = 1};

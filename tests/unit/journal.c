@@ -112,7 +112,6 @@ TEST_WITH(test_force_and_restore, machine_setup, tree_teardown)
 	disables_are("00000010");
 	journal_is_empty();
 
-	/* An idle state that the administrator had disabled stays disabled. */
 	force = (struct wake_force){.deepest = "C1"};
 	begin();
 	assert_int_equal(apply(&force, "1"), 0);
@@ -177,7 +176,6 @@ TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Kills a child that forces C6, with or without its guard process. */
 static void killed_child(bool kill_guard)
 {
 	struct wake_force force = {.state = "C6", .alone = true};
@@ -219,7 +217,6 @@ TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 	char value[8] = "0";
 
 	killed_child(false);
-	/* Wait for the guard process, which restores the files that the killed child changed. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
@@ -353,12 +350,10 @@ TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
 	assert_non_null(strstr(err.what, "remove this file"));
-	/* A journal file that is too long to read is not deleted. */
 	assert_int_equal(sys_read_file(tree->root, RESTORE, text, sizeof(text)), -ENOSPC);
 	online_is(0, "1");
 }
 
-/* If the guard process was killed, closing the journal still restores all settings. */
 TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 {
 	signal(SIGPIPE, SIG_DFL);
@@ -371,10 +366,7 @@ TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 	journal_is_empty();
 }
 
-/* Simulates the timestamp settings of a network card, for transmit and receive. */
 static struct hwtstamp_config card;
-
-int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 {
@@ -399,7 +391,6 @@ TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 	assert_int_equal(card.rx_filter, HWTSTAMP_FILTER_ALL);
 	journal_is_empty();
 	card.tx_type = HWTSTAMP_TX_ON;
-	/* The setting of a removed network card is not restored. */
 	tree_file(tree, RESTORE, "txstamp\teth7 0\ntxstamp\teth8 0\n");
 	assert_int_equal(journal_replay(tree->root), 2);
 	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);

@@ -19,7 +19,6 @@ static uint64_t next_random(void)
 	return seed ^= seed << 17;
 }
 
-/* Returns the JSON text of a table with one cell. */
 static char *written(void (*fill)(struct value *value, const void *arg), const void *arg)
 {
 	char *text = NULL, *cell;
@@ -103,7 +102,6 @@ static void fill_nothing(struct value *value, const void *arg)
 {
 }
 
-/* A cell without a value, NAN and infinity are written as null. */
 TEST(test_nulls)
 {
 	static const double none[] = {NAN, INFINITY, -INFINITY};

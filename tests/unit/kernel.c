@@ -212,7 +212,6 @@ TREE_TEST(test_cpuidle)
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/residency");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[1].residency_known);
-	/* A claimed latency that cannot be parsed is an error, not a latency of 0. */
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "soon\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), -EINVAL);
 }
@@ -305,7 +304,6 @@ TEST(test_parse)
 	assert_string_equal(buf, "");
 	assert_int_equal(GET("LAST"), KCONFIG_VALUE);
 	assert_string_equal(buf, "0x10");
-	/* A search for a prefix of an option's name does not find the option. */
 	assert_int_equal(GET("H"), KCONFIG_NO);
 	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
 	assert_int_equal(kconfig_parse(sample, strlen(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
@@ -435,7 +433,6 @@ TREE_TEST(test_machine_x86)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One CPU does not have the file with the name of the cpufreq driver. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);
@@ -448,7 +445,6 @@ TREE_TEST(test_machine_arm64)
 
 	machine_read(tree->root, &cpus, &m);
 	assert_string_equal(m.cpu_model, "");
-	/* Values that cannot be read are unknown, not 0. */
 	assert_int_equal(m.sockets, UINT32_MAX);
 	assert_int_equal(m.smt, -1);
 	tree_file(tree, "/proc/cpuinfo", arm);

@@ -3,7 +3,6 @@
 #include "stats/load.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "test.h"
 
@@ -113,7 +112,6 @@ TEST(test_zero_delta)
 	struct load_cpu_window w;
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
-	/* Two reads of /proc/stat within one tick: the clock did not advance. */
 	cur.stamp_ns += 1000000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.flags & LOAD_NO_TIME);
@@ -161,20 +159,17 @@ TEST(test_clamp)
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
-	/* A load above 1 by a rounding error sets no flag. */
 	cur = fake(2 * SEC, SEC + SEC / 10000, 0);
 	assert_int_equal(tsc_window(prev, cur).flags, 0);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
 }
 
-/* The load and its parts are clamped to the range 0…1. */
 TEST(test_clamp_sides)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
 	struct load_cpu_window w;
 
-	/* The busy counter decreased by 5 % of the window. */
 	cur.busy = SEC - SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
@@ -182,7 +177,6 @@ TEST(test_clamp_sides)
 	cur.busy = SEC - SEC / 10000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
-	/* The busy counter grew by 105 % of the length of the window. */
 	cur.busy = 2 * SEC + SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
@@ -200,12 +194,10 @@ TEST(test_clamp_sides)
 	cur.part_ns[LOAD_PART_IDLE] = SEC;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(fabs(w.closure_error_ratio - 0.2) < 1e-9);
-	/* A source that does not measure parts has no closure error. */
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 0);
 	assert_true(w.closure_error_ratio == 0.0);
-	/* If the reader's clock stood still, the closure error is 1. */
 	cur.wall_ns = prev.wall_ns;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(w.closure_error_ratio == 1.0);
@@ -232,7 +224,6 @@ TEST(test_closure)
 	assert_true(fabs(w.closure_error_ratio - 0.5) < 1e-9);
 }
 
-/* The busy time in ns is exact, even beyond the precision of a float. */
 TEST(test_exact_ns)
 {
 	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
@@ -254,7 +245,6 @@ TEST(test_exact_ns)
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
-	/* Busy time and parts are limited to 0 … window. */
 	cur.busy = 3 + window;
 	cur.part_ns[LOAD_PART_TASK] = 2 * window;
 	prev.part_ns[LOAD_PART_IDLE] = window;
@@ -318,7 +308,6 @@ TEST(test_steal)
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
-	/* If the stolen time is longer than the window, the whole window counts as stolen. */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC);

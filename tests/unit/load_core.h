@@ -10,13 +10,10 @@
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 static u64 shim_filled(u32 mark);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/load.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #include "measure/load/slot.h"
 

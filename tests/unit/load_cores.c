@@ -2,15 +2,12 @@
 /* Tests the BPF programs of `subtick load` on two hyperthreads with random events. */
 #include "load_schedule.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "stats/load.h"
 
 #define STEPS	  4000
 #define NR_EVENTS (STEPS * 6)
 
-/* One event of a CPU. */
 struct record {
 	u64 at;
 	u32 cpu;
@@ -65,7 +62,6 @@ static int by_time(const void *a, const void *b)
 
 	if (left->at != right->at)
 		return left->at < right->at ? -1 : 1;
-	/* Records of the same CPU with equal times keep their order. */
 	return left->cpu != right->cpu ? (int)left->cpu - (int)right->cpu : left < right ? -1 : 1;
 }
 
@@ -162,8 +158,6 @@ static void check(const struct truth *truth, u64 now)
 	}
 }
 
-/* Replaces the clock of the reader with the simulated time. */
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	*ts = clock_timespec(shim_now);

@@ -190,7 +190,6 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* The table of preempted softirqs becomes full, and then each softirq in the table continues. */
 TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
@@ -238,7 +237,6 @@ TEST_WITH(preempted_too_often, reset, NULL)
 
 static u64 cut_at;
 
-/* Simulates an interrupt and its softirq in the middle of a BPF program. */
 static void interrupt(void)
 {
 	u64 was = shim_now;
@@ -278,7 +276,6 @@ TEST_WITH(cut_in_two, reset, NULL)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* An interrupt occurs while a BPF program handles the first event of the core. */
 TEST_WITH(first_cut_in_two, reset, NULL)
 {
 	struct load_sample s;

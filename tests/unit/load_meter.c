@@ -3,7 +3,6 @@
 #include "measure/load/load.h"
 #include "present/load.h"
 
-#include <errno.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -17,12 +16,8 @@
 #define MSEC  1000000ULL
 
 /* Test double that opens the simulated sources; see meson.build. */
-int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
-			    struct load_source **ret_source, struct err *err);
 int __real_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
-
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 /* Counters that never decrease. In each step a task runs for a quarter of the time. */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
@@ -113,7 +108,6 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	return 0;
 }
 
-/* Simulates a /proc/stat with the same steal time for every CPU. */
 int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	stat_reads++;
@@ -134,7 +128,6 @@ static struct meter *open_started(const struct load_opts *opts)
 	return meter;
 }
 
-/* Each busy period since the start is counted in exactly one window. */
 TEST(test_bursts)
 {
 	struct meter *meter = open_started(&(struct load_opts){.bursts = true});
@@ -169,7 +162,6 @@ TEST(test_window)
 	assert_null(w->cpu_bursts);
 	assert_int_equal(w->losses.torn, 5);
 	assert_true(w->losses.odd_edges == LOAD_NO_LOSS);
-	/* A source that was not requested for comparison has no values. */
 	assert_null(load_shown(w, "procstat", 0));
 	meter->ops->close(meter);
 }
@@ -194,7 +186,6 @@ TEST(test_steal)
 	assert_true(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 1);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 5 * tick_ns);
-	/* 50 ms are stolen, which is 5 % of the window, so every other load part is 5 % shorter. */
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 237500000);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 712500000);
 	assert_int_equal(w->cpu[0].busy_ns, 237500000);
@@ -251,7 +242,6 @@ TEST(test_shown)
 	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
 	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
 	assert_null(load_shown(w, "schedstat", 0));
-	/* A CPU without a load value has no value for steal. */
 	next_flags = LOAD_TORN;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	next_flags = 0;

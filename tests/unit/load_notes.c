@@ -24,7 +24,6 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	to_task(8000, &idle);
 	go_idle(8300, 1);
 	expect_bursts(1, 3300, 1);
-	/* A second idle entry without an idle exit does not end a busy period. */
 	go_idle(9000, 1);
 	expect_bursts(1, 3300, 1);
 	leave_idle(9100);
@@ -35,7 +34,6 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	leave_idle(9250);
 	go_idle(9300, 1);
 	expect_bursts(3, 100, 1);
-	/* If the clock steps back, no busy period of 584 years is counted. */
 	leave_idle(9500);
 	go_idle(9490, 1);
 	expect_bursts(3, UINT64_MAX, 0);
@@ -61,7 +59,6 @@ TEST_WITH(bursts_inside_halt, reset, NULL)
 	leave_idle(4200);
 	go_idle(4700, 1);
 	expect_bursts(2, 700, 1);
-	/* Busy periods are recorded only if they are requested. */
 	want_bursts = false;
 	leave_idle(5000);
 	go_idle(6000, 1);
@@ -89,7 +86,6 @@ TEST_WITH(counter, reset, NULL)
 	assert_true(load_slot_pmu(slot, 3500, &stored));
 	assert_int_equal(stored.cycles, 1900);
 	assert_int_equal(stored.holds_ns, 3000);
-	/* The hardware counter does not run while the core is halted. */
 	value = 2500;
 	go_idle(4000, 1);
 	value = 9999;
@@ -194,7 +190,6 @@ TEST_WITH(seeds, reset, NULL)
 	ctx.task = &ksoftirqd;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
-	/* A user task may have the name of a softirq thread. */
 	liar.on_cpu = 1;
 	ctx.task = &liar;
 	load_seed(&ctx);
@@ -211,7 +206,6 @@ TEST_WITH(hotplug, reset, NULL)
 	assert_int_equal(note.hotplug_steps, 1);
 	assert_int_equal(hotplug_steps, 1);
 	load_hotplug_exit(NULL, 0);
-	/* A CPU number beyond the possible CPUs is ignored. */
 	load_hotplug_enter(NULL, 5);
 	load_hotplug_exit(NULL, 5);
 	assert_int_equal(note.hotplug_steps, 1);
@@ -236,7 +230,6 @@ TEST_WITH(vectors, reset, NULL)
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
 	assert_int_equal(slot->odd_edges, 0);
-	/* The exit event has another vector than the entry. */
 	at(2300);
 	load_softirq_exit(NULL, 2);
 	assert_int_equal(slot->odd_edges, 1);

@@ -5,8 +5,6 @@
  */
 #include "measure/load/slot.h"
 
-#include <string.h>
-
 #include "test.h"
 
 /* Counters of a core that was idle until @since_ns and is in @ctx since then. */
@@ -27,7 +25,6 @@ static uint64_t sum(const struct load_sample *s)
 	return total;
 }
 
-/* If an event is newer than the clock reading of the reader, the sample ends at the event. */
 TEST(test_edge_after_now)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
@@ -93,7 +90,6 @@ TEST(test_pmu)
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
 	assert_int_equal(stored.cycles, 77);
 	assert_int_equal(stored.stored_ns, 1000);
-	/* The core is halted, so the stored counter value is current. */
 	assert_int_equal(stored.holds_ns, 1500);
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));

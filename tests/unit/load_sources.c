@@ -11,23 +11,13 @@
 #define CPUS  3
 #define START 5000000ULL
 
-/* Test doubles of functions that read the test machine; see meson.build. */
-int __wrap_cpu_online_read(struct cpu_online *online);
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
-int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err);
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
-void __wrap_procstat_close(struct procstat *stat);
-int __wrap_schedstat_open(struct schedstat *stat, const char *root, struct err *err);
-int __wrap_schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
-void __wrap_schedstat_close(struct schedstat *stat);
-
 static uint64_t now_ns;
 static struct cpuset online;
 static int mask_reads, read_rc;
 static struct procstat_cpu stat_lines[CPUS];
 static struct schedstat_cpu sched_lines[CPUS];
 
+/* Test doubles of functions that read the test machine; see meson.build. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	*ts = clock_timespec(now_ns);
@@ -134,7 +124,6 @@ TEST_WITH(test_silent_cores, setup, NULL)
 	assert_int_equal(samples[0].part_ns[LOAD_PART_POLL_IDLE], 2000);
 }
 
-/* The mask of online CPUs is read again only after a hotplug step. */
 TEST_WITH(test_hotplug, setup, NULL)
 {
 	sample_at(1000);
@@ -161,7 +150,6 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(samples[2].hotplug_steps, 0);
 	sample_at(6000);
 	assert_int_equal(samples[1].hotplug_steps, 2);
-	/* A CPU goes offline and online between two samples. */
 	data.hotplug_steps += 2;
 	notes[2].hotplug_steps += 2;
 	sample_at(7000);
@@ -228,7 +216,6 @@ TEST_WITH(test_taskclock, setup, NULL)
 	assert_int_equal(samples[1].stamp_ns, START + 1000);
 	assert_int_equal(samples[0].flags | samples[1].flags, 0);
 	assert_int_equal(samples[2].flags, LOAD_TORN);
-	/* If an event is newer than the reader's clock reading, the sample ends at the event. */
 	clocks[1] = (struct taskclock_slot){.state = 1500 << 1 | 1, .task_ns = 1500};
 	cpuset_del(&online, 0);
 	load_source_taskclock.sample(&t.source, samples);

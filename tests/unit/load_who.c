@@ -2,9 +2,6 @@
 /* Tests the times of interrupt lines and tasks, with the BPF programs and the reader. */
 #include "load_core.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "measure/load/lines.h"
 #include "measure/load/tasks.h"
 
@@ -13,11 +10,6 @@ static struct blocks memory;
 #define FD_LINES 70
 #define FD_EVEN	 71
 #define FD_ODD	 72
-
-int __wrap_bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values,
-				__u32 *count, const void *opts);
-int __wrap_bpf_map_lookup_and_delete_batch(int fd, void *in, void *out, void *keys, void *values,
-					   __u32 *count, const void *opts);
 
 static int copy_out(struct small_map *map, void *keys, size_t key, void *values, size_t value,
 		    __u32 *count)
@@ -84,7 +76,6 @@ TEST_WITH(lines_close, reset, NULL)
 	device(4000, 4050, 41, &net);
 	assert_int_equal(load_lines_read(&l), 0);
 	assert_int_equal(l.nr_list, 2);
-	/* Interrupt lines are sorted by time, longest first. */
 	assert_string_equal(l.list[0].name, "nvme0q1");
 	assert_int_equal(l.list[0].irq, 40);
 	assert_int_equal(l.list[0].ns, 300);
@@ -105,7 +96,6 @@ TEST_WITH(lines_close, reset, NULL)
 	load_ipi_name_line(NULL, reason);
 	at(6420);
 	load_irq_leave_line(NULL);
-	/* The simulated map is full, so the next interrupt line is lost. */
 	at(7000);
 	load_local_timer_enter_line(NULL);
 	at(7009);
@@ -197,7 +187,6 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	turn(&t, 12000);
 	assert_int_equal(time_of(&t, &other), 500 + 100);
 	assert_int_equal(time_of(&t, &ksoftirqd), 100);
-	/* Idle time is not counted for any task. */
 	turn(&t, 13000);
 	assert_int_equal(t.nr_list, 0);
 	blocks_free(&memory);
@@ -245,7 +234,6 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* The row "(no room)" has the time of tasks that do not fit into the map of tasks. */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];

@@ -13,7 +13,6 @@ void machine_guest(const struct tree *tree, struct probe *probe);
 
 /* Replaces the kernel's BTF by one with @traces and @funcs, which end with NULL. */
 void machine_btf(const struct tree *tree, const char *const *traces, const char *const *funcs);
-/* Changes the machine as if subtick were run by an ordinary user. */
 void machine_unprivileged(const struct tree *tree, struct probe *probe);
 
 extern const char *const machine_x86_traces[];

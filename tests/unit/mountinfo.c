@@ -168,14 +168,12 @@ TREE_TEST(test_limit_v2)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "max\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
-	/* The memory limit is the smallest limit of the cgroup and all its parents. */
 	tree_file(tree, "/sys/fs/cgroup/a/memory.max", "100000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 100000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "9000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 9000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/memory.max", "1\n");
 	assert_int_equal(memlimit_bytes(tree->root), 1);
-	/* Memory limits of cgroups that do not contain the process are ignored. */
 	machine(tree, MEM_V2, "0::/\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 }

@@ -4,9 +4,6 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -44,7 +41,6 @@ static char *replace_value(const char *text)
 	return out;
 }
 
-/* Returns a copy of the text in which some bytes are changed, removed or doubled. */
 static char *damage(const char *text)
 {
 	size_t len = strlen(text), at = next_random() % len, more = next_random() % 40;
@@ -68,7 +64,6 @@ static char *damage(const char *text)
 	}
 }
 
-/* Returns a copy of a JSON text with one to four random changes. The caller frees the copy. */
 static char *mutated(const char *text)
 {
 	char *out = strdup(text), *next;

@@ -21,7 +21,6 @@ static int index_of(uint64_t value_ns)
 	return i;
 }
 
-/* Returns the native bucket of a wait, which must be counted exactly once. */
 static unsigned int word_of(uint64_t value_ns)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0;
@@ -70,7 +69,6 @@ TEST(test_fine)
 	}
 	/* Values outside of their native bucket must occur, to test the limit of 1.6 %. */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
-	/* The longest waits are in the last native bucket. */
 	assert_int_equal(word_of(UINT64_MAX), native_fine.nr);
 }
 
@@ -87,7 +85,6 @@ TEST(test_sample)
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
 		sum += words[i];
 	assert_int_equal(sum, llround((double)total / 0.3));
-	/* native_fold() adds the counts of the second histogram to the counts of the first. */
 	native_fold(&hist, 0.3, words);
 	free(hist.entries);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)

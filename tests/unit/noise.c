@@ -135,7 +135,6 @@ TEST_WITH(interrupts, begin, end)
 	load_ipi_name_line(NULL, reason);
 	at(3520);
 	load_irq_leave_line(NULL);
-	/* An interrupt that takes 0 ns is counted. */
 	device(3600, 3600, 41, &net);
 	s = window(5000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 2, 400, 300);
@@ -196,7 +195,6 @@ TEST_WITH(victims, begin, end)
 	go_idle(5010, 1);
 	device(6000, 6200, 41, &net);
 	vector(6200, 6240, 3);
-	/* An interrupt occurs during a softirq that interrupted the idle task. */
 	at(6300);
 	load_softirq_entry(NULL, 3);
 	device(6310, 6320, 41, &net);
@@ -295,7 +293,6 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(sender(1, 1, "Rescheduling interrupts")->count, 2);
 	/* An IPI from a core to itself is IRQ work, not a function call. */
 	assert_int_equal(sender(1, 1, "IRQ work interrupts")->count, 1);
-	/* The list is sorted by receiving core, and then by number of IPIs, largest first. */
 	assert_int_equal(lists.senders.list[0].cpu, 0);
 	assert_int_equal(lists.senders.list[1].cpu, 1);
 	assert_int_equal(lists.senders.list[1].count, 2);
@@ -331,7 +328,6 @@ TEST_WITH(sending_process, begin, end)
 	shim_current = &task;
 	for (int i = 0; i < 5; i++)
 		load_send_cpu_senders(NULL, 1, 0, NULL);
-	/* An interrupt handler that runs during the task sends an IPI. */
 	at(1000);
 	load_irq_enter_line(NULL, 40, &disk);
 	load_send_cpu_senders(NULL, 2, 0, NULL);
@@ -422,7 +418,6 @@ TEST_WITH(calls, begin, end)
 	call(0, 1, 0x1010);
 	call(1, 0, 0x1010);
 	call(0, 1, 0x1020);
-	/* All functions without a symbol are counted in one row. */
 	call(0, 1, 0x1030);
 	call(0, 1, 0x1040);
 	noise_senders_read(&senders, &all, turn);
@@ -433,7 +428,6 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, ""), 2);
 	assert_int_equal(
 		called(0, 1, "a_function_whose_name_is_longer_than_what_an_entry_has_room_for"), 1);
-	/* The list is sorted by receiving core, and then by number of calls, largest first. */
 	assert_int_equal(lists.calls.list[0].cpu, 0);
 	assert_int_equal(lists.calls.list[3].count, 1);
 	call(0, 1, 0x1010);

@@ -146,7 +146,6 @@ TEST_WITH(softirq_delays, begin, end)
 	at(2700);
 	load_softirq_exit(NULL, 3);
 	softirq(2700, 2800, 1);
-	/* ksoftirqd runs the softirqs that are still pending. */
 	run(5000, &ksoftirqd);
 	softirq(6600, 6700, 3);
 	window(8000);
@@ -294,7 +293,6 @@ TEST_WITH(queued_once, begin, end)
 	run(1000, &kworker);
 	queue(1100, &writeback);
 	execute(1500, &worker, &writeback);
-	/* The work item queues itself again while it runs. */
 	queue(1600, &writeback);
 	executed(1700, &worker);
 	execute(1800, &worker, &writeback);
@@ -342,7 +340,6 @@ TEST_WITH(functions_lost, begin, end)
 	assert_int_equal(seen + losses().functions, 2 * NOISE_NR_WORKS);
 }
 
-/* If noise is not requested, the BPF programs count nothing. */
 TEST_WITH(not_wanted, begin, end)
 {
 	want_noise = false;

@@ -15,11 +15,6 @@
 #define MSEC 1000000ULL
 #define STEP (100 * MSEC)
 
-/* Test doubles of functions that read the test machine; see meson.build. */
-int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
-			    struct load_source **ret_source, struct err *err);
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
-
 static struct noise_cpu *counts;
 static struct noise_sends *sends;
 static uint64_t steps, stolen_ticks;
@@ -86,6 +81,7 @@ static const struct load_source_ops fake_ops = {
 static struct load_source fake = {
 	.ops = &fake_ops, .rate = 1.0, .parts = ((1u << LOAD_NR_PARTS) - 1) & ~(1u << LOAD_PART_STEAL)};
 
+/* Test doubles of functions that read the test machine; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err)
 {
@@ -126,7 +122,6 @@ static void end(struct meter *meter)
 	free(sends);
 }
 
-/* Adds the counts of one window to CPU 0 of the simulated source, and reads the window. */
 static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 {
 	add(&counts[0].lines[3], steps, 10, line_ns);
@@ -136,7 +131,6 @@ static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 	return &noise_window(meter)->cores[0];
 }
 
-/* The times of noise sources, user tasks and idle add up to the length of the window. */
 TEST(closes)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -193,7 +187,6 @@ TEST(nmi)
 	end(meter);
 }
 
-/* Each window is compared with the noise limits, and windows that exceed a limit are counted. */
 TEST(judged)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .judged = true, .limits = noise_no_limits};
@@ -227,7 +220,6 @@ TEST(offline)
 	end(meter);
 }
 
-/* A core that goes offline and online within a window has no values in that window. */
 TEST(hotplugged)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -268,7 +260,6 @@ TEST(beside_load)
 	assert_int_equal(fake.more_users, 0);
 }
 
-/* If the kernel accounts steal time, the meter reports steal, and no other value changes. */
 TEST(stolen)
 {
 	struct noise_opts opts = {.cpus = {{1}}};

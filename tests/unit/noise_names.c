@@ -2,20 +2,14 @@
 /* Tests how a process without CAP_DAC_READ_SEARCH finds the names of cgroups. */
 #include "measure/noise/names.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
 
-/* Test double of cgroup_path(), which needs CAP_DAC_READ_SEARCH; see meson.build. */
-int __wrap_cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
-
 static char mount[] = "/tmp/noise-names-XXXXXX";
 
+/* Test double of cgroup_path(), which needs CAP_DAC_READ_SEARCH; see meson.build. */
 int __wrap_cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size)
 {
 	return -EPERM;

@@ -19,8 +19,7 @@ TEST(several_neighbours)
 	EXPECT("neighbour", "/app", "/one", "",
 	       "echo 1 > /cg/one/cpu.idle; echo 1 > /cg/two/cpu.idle",
 	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); "
-	       "2 "
-	       "tasks named burner use 1.7 CPUs");
+	       "2 tasks named burner use 1.7 CPUs");
 	strcpy(scene.settings[2].path, "/t o");
 	scene.paths[2].path = "/t o";
 	EXPECT("neighbour", "/app", "/one", "",
@@ -66,9 +65,7 @@ TEST(many_cgroups)
 	scene.paths[3].path = "/job-c";
 	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", NULL, NULL,
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
-	       "wait: "
-	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* One of the processes named job has not exited yet. */
+	       "wait: 24 ms per second, 100 % of its waiting (p99 5 ms)");
 	task(9, "job", "/jobs/b", 300)->sleeps = 0;
 	scene.suspects[1].pid = 0;
 	scene.suspects[1].ns = 0;
@@ -76,7 +73,6 @@ TEST(many_cgroups)
 	settings("/app");
 	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", "/cg/app/cpu.weight=10000",
 	       "", NULL);
-	/* There is no finding if the waiting cgroup is itself one of the sibling cgroups. */
 	task(10, "job", "/app", 300)->sleeps = 0;
 	EXPECT(NULL);
 }
@@ -118,13 +114,11 @@ TEST(each_other)
 	scene.runq.nr_blame = 3;
 	task(7, "service", "/app", 700);
 	task(8, "worker", "/batch", 1300);
-	/* /app waits because /batch has more tasks than CPUs. */
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	scene.runq.nr_blame = 2;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	assert_int_equal(end(), 1);
 	report_free(report);
-	/* If /app has no waits, /app is the culprit for the waits of /batch. */
 	scene.blame[0].wait_ns = 0;
 	scene.suspects[0].ns = 1200 * MS;
 	EXPECT("neighbour", "/batch", "/app", NULL, NULL, NULL);
@@ -148,11 +142,9 @@ TEST(starved)
 	EXPECT("realtime", "/app", "spinner (PID 8)", "",
 	       "chrt -i -p 0 8; echo 1 > /cg/rt/cpu.idle",
 	       "spinner (PID 8 in /rt, SCHED_FIFO priority 0) makes service (PID 7 in /app) wait: "
-	       "no "
-	       "CPU time in 1 s");
+	       "no CPU time in 1 s");
 	rt->policy = SCHED_OTHER;
 	EXPECT("neighbour", "/app", "/rt", "/cg/rt/cpu.idle=1", "", NULL);
-	/* A real-time task on another CPU is not the culprit. */
 	rt->cpu = 0;
 	EXPECT(NULL);
 	rt->cpu = 1;
@@ -161,8 +153,7 @@ TEST(starved)
 	s->ns = 2 * MS;
 	EXPECT("sched_idle", "/app", "spinner (PID 8)", "", "chrt -o -p 0 7; chrt -i -p 0 8",
 	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2.0 ms of CPU time in 1 "
-	       "s; "
-	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
+	       "s; service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
 	/* SCHED_IDLE tasks get no finding of their own if their cgroup has one. */
 	begin();
 	wait_for("/batch", 300, 0);
@@ -178,11 +169,9 @@ TEST(starved)
 	s->nice = 0;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
 	       "/batch makes service (PID 7 in /app) wait: no CPU time in 1 s; burner (PID 8) uses "
-	       "0.9 "
-	       "CPUs");
+	       "0.9 CPUs");
 	assert_int_equal(end(), 1);
 	report_free(report);
-	/* The task waits only because a CPU quota throttles it. */
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_THROTTLED] = 900 * MS;
 	task(7, "service", "/app", 0)->starved = true;
@@ -302,18 +291,14 @@ TEST(several_quotas)
 	EXPECT("quota", "/pod/app", "/pod/app", "",
 	       "echo max > /cg/pod/app/cpu.max; echo max > /cg/pod/cpu.max",
 	       "/pod/app waits for the CPU quota of /pod/app (0.2 CPUs) and of /pod (0.2 CPUs): "
-	       "300 "
-	       "ms per second, 100 % of its waiting");
-	/* Only the quota of /pod/app is too small for the tasks. */
+	       "300 ms per second, 100 % of its waiting");
 	s->levels[1].quota_us = 60000;
 	EXPECT("quota", NULL, "/pod/app", "/cg/pod/app/cpu.max=max", "", NULL);
 	/* Another cgroup, /pod/proxy, uses a part of the quota of /pod. */
 	task(8, "proxy", "/pod/proxy", 150);
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
-	/* The old quota caused the throttled time; the quota was raised since. */
 	s->levels[0].quota_us = 90000;
 	EXPECT("quota", NULL, "/pod", "/cg/pod/cpu.max=max", "", NULL);
-	/* If no quota is exhausted, the throttled time decides. */
 	s->levels[1].quota_us = 80000;
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
 }
@@ -441,7 +426,6 @@ TEST(many_pinned_threads)
 		cpuset_del(&s->allowed, 0);
 	}
 	EXPECT("affinity", "/app", NULL, "", "for p in 7; do taskset -a -pc 0-1 $p; done", NULL);
-	/* The CPU affinity of one thread includes CPU 0. */
 	cpuset_add(&s->allowed, 0);
 	task(108, "service", "/app", 20)->tgid = 7;
 	cpuset_del(&scene.suspects[101].allowed, 0);
@@ -466,8 +450,7 @@ TEST(pinned)
 	cpuset_del(&task(7, "service", "/app", 500)->allowed, 0);
 	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
-	       "which "
-	       "its affinity excludes, is 90 % idle");
+	       "which its affinity excludes, is 90 % idle");
 	/* One finding contains all tasks on CPU 1 for which the victim waited. */
 	wait_for("/batch", 100, 0);
 	task(8, "burner", "/batch", 500);
@@ -490,7 +473,6 @@ TEST(pinned)
 	cpuset_del(&s->cpusets[1].cpus, 0);
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "",
 	       "echo 0-1 > /cg/pod/cpuset.cpus; echo 0-1 > /cg/pod/app/cpuset.cpus", NULL);
-	/* The finding does not advise to use the excluded core, because that core is busy. */
 	scene.cpu[0].busy_ratio = 0.6;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }
@@ -572,7 +554,6 @@ TEST(idle_state)
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("132"),
 	       "/app waits for idle cores to wake up, mostly from C6: 30 ms per second");
-	/* A limit of 0 us is written as "n/a". */
 	deep.claimed_ns = 1000;
 	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("n/a"), NULL);
 	deep.claimed_ns = WAKE_UNKNOWN;

@@ -51,7 +51,6 @@ TEST(parts_without_tasks)
 	report_free(report);
 }
 
-/* If `load` is not measured, only findings of `runq` remain. */
 TEST(parts_without_load)
 {
 	begin();
@@ -81,8 +80,7 @@ TEST(quota_names_the_ancestor)
 	task(8, "service", "/pod/app", 50);
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
 	       "/pod/app waits for the CPU quota of /pod (0.2 CPUs): 600 ms per second, 75 % of "
-	       "its "
-	       "waiting; /pod/side uses 75 % of the quota");
+	       "its waiting; /pod/side uses 75 % of the quota");
 	/* /pod/side never sleeps, so it is the consumer of the quota, not the victim. */
 	add_group("/pod/side");
 	settings("/pod/side")->levels[1] = s->levels[1];
@@ -91,7 +89,6 @@ TEST(quota_names_the_ancestor)
 	scene.groups[1].cause_ns[RUNQ_PREEMPTED] = 200 * MS;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 200 * MS;
 	EXPECT("quota", "/pod/app", "/pod", NULL, NULL, NULL);
-	/* If only /pod/side is throttled, /pod/side is the victim. */
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 0;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 0;
 	EXPECT("quota", "/pod/side", "/pod", NULL, NULL, NULL);
@@ -101,7 +98,6 @@ TEST(quota_names_the_ancestor)
 	s->levels[0].quota_us = 20000;
 	s->levels[1].quota_us = 90000;
 	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
-	/* If the cgroup with the quota is unknown, the text of the finding names no cgroup path. */
 	scene.window.nr_settings = 0;
 	EXPECT("quota", "/pod/app", "", "", "", NULL);
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 9 * MS;
@@ -120,7 +116,6 @@ TEST(neighbour)
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs");
-	/* /batch has five times the CPU weight of /app. */
 	scene.settings[0].levels[0].weight = 20;
 	EXPECT("neighbour", "/app", "/batch/job", "",
 	       "echo 1 > /cg/batch/cpu.idle; echo 100 > /cg/app/cpu.weight",
@@ -140,7 +135,6 @@ TEST(neighbour)
 	/* If the cgroup has no weight file, the advice changes the policy of its tasks. */
 	scene.window.settings[1].levels[1].weight = -1;
 	EXPECT("neighbour", NULL, NULL, "", "for p in 7 8; do chrt -i -p 0 $p; done", NULL);
-	/* The cgroup of the victim has cpu.idle set. */
 	scene.window.settings[0].levels[0].idle = 1;
 	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
 }
@@ -201,7 +195,6 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* No finding: the p99 of 5 ms comes from a single wake-up. */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/* The list of tasks is truncated, so wake-ups are counted in the list of `load`. */
@@ -237,8 +230,7 @@ TEST(root_has_no_files)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "/cg/app/cpu.weight=10000", "",
 	       "tasks of / make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); "
-	       "cron "
-	       "uses 0.9 CPUs, a 0.8, b 0.8");
+	       "cron uses 0.9 CPUs, a 0.8, b 0.8");
 }
 
 TEST(realtime)
@@ -258,9 +250,7 @@ TEST(realtime)
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % "
-	       "of "
-	       "its waiting");
-	/* The advice does not change the policy of a task that hardly runs. */
+	       "of its waiting");
 	task(9, "watchdog", "/", 1)->policy = SCHED_FIFO;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7", NULL);
 	s->ns = MS;
@@ -291,7 +281,6 @@ TEST(root)
 	       "ms); burner (PID 7) uses 1 CPU");
 	scene.suspects[0].ns = 1800 * MS;
 	scene.groups[0].count = 0;
-	/* Waits caused by subtick itself give no finding. */
 	scene.window.suspects.own_ns = 1800 * MS;
 	scene.window.suspects.own_cgroup_id = 2;
 	EXPECT("neighbour", "/", "/batch", "", NULL,
@@ -310,9 +299,7 @@ TEST(root)
 	task(9, "web", "/", 50);
 	EXPECT("same_group", "/", "/: burner", "", "chrt -i -p 0 7",
 	       "web (PID 9 in /) waits for other tasks of its cgroup: 400 ms per second, 100 % of "
-	       "its "
-	       "waiting "
-	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
+	       "its waiting (p99 5 ms); burner (PID 7) uses 1.9 CPUs");
 	/* The culprit must not have the same command name as the victim. */
 	strcpy(scene.suspects[0].name, "web");
 	task(10, "make", "/", 1)->sleeps = 0;
@@ -339,7 +326,6 @@ TEST(autogroup)
 	scene.suspects[0].policy = SCHED_FIFO;
 	EXPECT("realtime", "/app", "burner (PID 7)", "",
 	       "for p in 7; do chrt -i -p 0 $p; echo 19 > /proc/$p/autogroup; done", NULL);
-	/* The culprit and the waiting process belong to the same session. */
 	begin();
 	scene.paths[0].path = "/";
 	wait_for("/", 400, 0);
@@ -379,8 +365,7 @@ TEST(short_lived)
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms "
-	       "per "
-	       "second, 100 % of its waiting (p99 5 ms)");
+	       "per second, 100 % of its waiting (p99 5 ms)");
 	/* If the cgroup has no setting file, the advice changes the parent's policy. */
 	scene.window.nr_settings = 0;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
@@ -424,8 +409,7 @@ TEST(short_lived_victims)
 	s->cgroup_id = 1;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
 	       "short-lived processes of /app (2000 bomb per second) make /app wait: 30 ms per "
-	       "second, "
-	       "100 % of its waiting (p99 5 ms)");
+	       "second, 100 % of its waiting (p99 5 ms)");
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
@@ -443,7 +427,6 @@ TEST(short_lived_victims)
 	s->ns = 400 * MS;
 	scene.suspects[1].ns = 1300 * MS;
 	EXPECT("same_group", "/app", "/app", NULL, NULL, NULL);
-	/* The parent of the short-lived processes is in another cgroup. */
 	begin();
 	wait_for("/batch", 300, 0);
 	s = task(0, "bomb", "", 800);
@@ -468,8 +451,7 @@ TEST(priorities_in_one_cgroup)
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
 	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
-	       "ms); service (PID 8) has nice 19, "
-	       "builder (PID 7) nice 0");
+	       "ms); service (PID 8) has nice 19, builder (PID 7) nice 0");
 	/* A task with nice 0 has most of the waits, so nice values are not the cause. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
@@ -495,7 +477,6 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "/sys/devices/system/cpu/cpu2/online=1", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs; CPU 2 is offline");
-	/* The cgroup hardly uses its allowed CPUs, so there is no finding same_group. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
 }
@@ -513,9 +494,7 @@ TEST(kernel_threads)
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "",
 	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait: 200 ms per second, "
-	       "100 "
-	       "% of "
-	       "its waiting (p99 5 ms)");
+	       "100 % of its waiting (p99 5 ms)");
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
@@ -536,14 +515,12 @@ TEST(kernel_threads)
 	scene.noise.delays = delays;
 	scene.noise.nr_delays = 2;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "", NULL);
-	/* The waiting task is not allowed on the idle CPU. */
 	cpuset_del(&task(20, "service", "/app", 50)->allowed, 0);
 	scene.cpu[0].busy_ratio = 0.1;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "taskset -pc 0-1 20",
 	       "kernel threads, mostly ksoftirqd/1 (0.3 CPUs, mostly NET_RX softirqs) make /app "
-	       "wait: "
-	       "200 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which its affinity "
-	       "excludes, is 90 % idle");
+	       "wait: 200 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which its "
+	       "affinity excludes, is 90 % idle");
 	strcpy(s->name, "migration/1");
 	scene.cpu[0].busy_ratio = 1.0;
 	EXPECT("stop_machine", "/app", "migration/1", "", "", NULL);
@@ -580,8 +557,7 @@ TEST(interrupts)
 	task(7, "barrier", "/batch", 900)->cpu = 0;
 	EXPECT("ipi", "", "barrier (PID 7)", "", "",
 	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, "
-	       "where "
-	       "mostly this task runs: barrier (PID 7)");
+	       "where mostly this task runs: barrier (PID 7)");
 	/*
 	 * The finding names the process that sent the IPIs, if this process is known. For the
 	 * interrupt line of a device, the finding advises to use another CPU for the interrupts.

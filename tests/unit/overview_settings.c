@@ -44,7 +44,6 @@ TEST_WITH(v2, tree_setup, tree_teardown)
 	assert_int_equal(s.nr_cpusets, 2);
 	assert_int_equal(s.cpusets[0].len, strlen("/cg/pod/app"));
 	assert_false(cpuset_has(&s.cpusets[0].cpus, 1));
-	/* The root cgroup has no settings of its own. */
 	settings_read(tree->root, &mounts, "/", "/", &s);
 	assert_int_equal(s.nr, 0);
 }
@@ -127,7 +126,6 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].cgroup_id, 1);
 	assert_int_equal(found.list[1].parent, 3);
 	assert_int_equal(found.list[2].count, 1);
-	/* The PID of the task was reused by another task. */
 	assert_int_equal(found.list[3].pid, 0);
 	assert_string_equal(found.list[3].name, "reused");
 	free(found.list);

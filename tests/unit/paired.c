@@ -106,7 +106,6 @@ TEST(test_missing)
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
 }
 
-/* If the two rounds of every pair have equal values, no effect is found. */
 TEST(test_equal)
 {
 	double pairs[6][2] = {{1, 1}, {2, 2}, {3, 3}, {1, 1}, {5, 5}, {1, 1}};
@@ -155,7 +154,6 @@ TEST(test_coverage)
 	for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
 		struct tally tally = simulate(effects[i], 0.15, EXPERIMENTS);
 
-		/* 92 % to 98 % of the intervals contain the true effect. */
 		assert_true(tally.covered >= 0.92 * EXPERIMENTS &&
 			    tally.covered <= 0.98 * EXPERIMENTS);
 		if (fabs(effects[i]) > 0.5)

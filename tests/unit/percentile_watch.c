@@ -2,8 +2,6 @@
 /* Compares when a percentile in a sliding window reaches a limit with sorted values. */
 #include "test.h"
 
-#include <stdlib.h>
-
 #include "stats/quantile.h"
 
 #define LIMIT	 500

@@ -2,9 +2,6 @@
 /* Tests names of pods and containers from kubelet's log directories. */
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,7 +157,6 @@ TREE_TEST(come_and_go)
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
 	pods_close(pods);
-	/* The directory of the pod exists before the log directories are opened. */
 	make_pod(tree, "shop_web_" UID);
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	check_names(pods, UID, NULL, "shop", "web", "");
@@ -212,7 +208,6 @@ TREE_TEST(contradictions)
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, UID, NULL, "", "", "");
-	/* The link of the container names another pod than the directory of the pod. */
 	check_names(pods, STATIC, ID, "bank", "db", "");
 	pods_close(pods);
 }
@@ -237,7 +232,6 @@ TREE_TEST(cut_ids)
 	pods_close(pods);
 }
 
-/* The pods are found again after the log directory was replaced. */
 TREE_TEST(directory_replaced)
 {
 	struct pods *pods = open_names(tree);

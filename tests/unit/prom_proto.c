@@ -157,7 +157,6 @@ TEST(test_blocks)
 	series_free(&table);
 }
 
-/* If an allocation fails, rendering fails and returns no partial page. */
 TEST(test_memory)
 {
 	static struct page page;

@@ -148,7 +148,6 @@ static struct report *build(void)
 	return report;
 }
 
-/* Returns the printed report, or NULL if view_write() refuses the report and prints nothing. */
 static char *print(const struct report *report)
 {
 	char *text = NULL;
@@ -204,7 +203,6 @@ TEST(test_build_without_memory)
 	report_free(good);
 }
 
-/* If an allocation fails in view_write(), view_write() returns -ENOMEM. */
 TEST(test_view_without_memory)
 {
 	struct report *report = build();

@@ -15,7 +15,6 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Counts a wait as bpf/runq.bpf.c does. */
 static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		       const uint8_t in[HIST_NR], uint64_t wait_ns)
 {
@@ -152,7 +151,6 @@ TEST(test_slot_read)
 	expect_entry(&diff, 0, 100, 1);
 	expect_entry(&diff, 1, HIST_NR + 3, 1);
 	expect_entry(&diff, 2, HIST_NR + RUNQ_NR_LE - 1, 5);
-	/* runq_slot_read() reads only the counters of the first nr_le boundaries. */
 	shape.nr_le = 3;
 	runq_slot_read(slot, &shape, cause_ns, &now);
 	assert_int_equal(now.nr, 3);
@@ -237,7 +235,6 @@ TEST(test_blame_rank)
 		sum += rows[i].charge.wait_ns;
 	assert_int_equal(sum, 676);
 	assert_int_equal(runq_rows_rank(NULL, 0, 3), 0);
-	/* Victims are ranked by their wait time and not by their key. */
 	nr = runq_rows_rank(late, 4, 3);
 	assert_int_equal(nr, 4);
 	assert_int_equal(late[0].pair.victim, 9);

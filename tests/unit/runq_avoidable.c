@@ -10,13 +10,10 @@
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_avoidable.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #define MOST_CORES 70
 #define NR_TASKS   24
@@ -90,7 +87,6 @@ static void put(struct job *job, u32 cpu)
 	job->task.se.cfs_rq = &cfs[job - jobs][cpu];
 }
 
-/* Advances the simulated time, and adds the elapsed time to each waiting task. */
 static void pass(void)
 {
 	u64 ns = 1 + below(1000);
@@ -151,7 +147,6 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	sum_excluded_ns += job->excluded_ns;
 }
 
-/* Switches a core to a task that waits for the core, or to the idle task. */
 static void dispatch_on(u32 cpu, bool known)
 {
 	struct job *prev = runs[cpu], *next = NULL;
@@ -200,7 +195,6 @@ static void move(struct job *job)
 	job->inexact |= cfs[job - jobs][to].throttled_clock_self_time;
 }
 
-/* Begins or ends the throttling of a waiting task by a quota. */
 static void throttle(struct job *job)
 {
 	static u64 since[NR_TASKS];
@@ -250,7 +244,6 @@ static void set_up(u32 cores, u64 seed)
 	}
 }
 
-/* All cores are idle at the start. The BPF task iterator finds the idle cores. */
 static void find_idle(void)
 {
 	for (u32 i = 0; i < nr_cpus; i++) {

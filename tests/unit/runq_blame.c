@@ -14,14 +14,12 @@ static const struct runq_chunks no_chunks;
 static bool not_in_index;
 
 /* Test double that updates the simulated BPF maps; see meson.build. */
-int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
 	assert_true(rows_update(fd, value));
 	return 0;
 }
 
-int __wrap_bpf_map_delete_elem(int fd, const void *key);
 int __wrap_bpf_map_delete_elem(int fd, const void *key)
 {
 	if (not_in_index)
@@ -30,7 +28,6 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/* A window has only its own blame. Rows are freed after their group has ended. */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -138,7 +135,6 @@ TEST(test_blame_late)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* A new wait of group 5 behind the ended group 7 is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);
@@ -148,7 +144,6 @@ TEST(test_blame_late)
 	assert_int_equal(rows_nr_free, 2);
 	assert_int_equal(rows_pairs, 2);
 	assert_int_equal(rows_table.nr_late, 0);
-	/* When a freed row is given to another pair, the counters of the row start at zero. */
 	rows_charge(8, 5, 4);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

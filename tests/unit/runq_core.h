@@ -44,7 +44,6 @@ static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 #define OFFSET(base, offset) ((void *)((char *)(base) + (offset)))
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
@@ -172,7 +171,6 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &row_of)
 		return row_number(((const struct runq_pair *)key)->victim,
 				  ((const struct runq_pair *)key)->culprit);
-	/* The maps of `subtick load` are empty. */
 	for (u32 i = 0; map == &slot_of && i < fake.nr_index; i++)
 		if (fake.index[i].key == *(const u64 *)key)
 			return &fake.index[i].slot;
@@ -261,13 +259,11 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 		fake.nr_events++;
 }
 
-/* Fills the table that maps short waits to buckets, as user space does. */
 static inline void fake_table(void)
 {
 	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)first_memory);
 }
 
-/* Writes the boundaries of the option --le, as user space does. */
 static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 {
 	unsigned int bad;
@@ -279,7 +275,6 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 	fake_table();
 }
 
-/* Returns the memory of the counter slot with the given number. */
 static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
@@ -301,7 +296,6 @@ static inline struct runq_shape fake_shape(void)
 				   .nr_le = RUNQ_NR_LE};
 }
 
-/* Counters of a group, including its histogram buckets. */
 struct fake_totals {
 	uint64_t count, sum_ns, max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES];
@@ -352,7 +346,6 @@ static inline u64 fake_waited(void)
 	return sum;
 }
 
-/* Selects fine histograms if @steps is false, or counts at boundaries if @steps is true. */
 static inline void fake_layout(bool steps)
 {
 	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
@@ -408,7 +401,6 @@ static inline void fake_reset(void)
 	slot_changes = 0;
 }
 
-/* Updates the simulated run queue's clock. */
 static inline void fake_clock(u32 cpu)
 {
 	fake.rq[cpu].clock = shim_now - fake.rq_behind[cpu];

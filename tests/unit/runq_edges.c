@@ -32,7 +32,6 @@ TEST_WITH(negative_wait, reset, NULL)
 	assert_int_equal(fake_waited(), 0);
 }
 
-/* A task woken and dispatched in the same nanosecond has a wait of 0 ns. */
 TEST_WITH(wait_of_nothing, reset, NULL)
 {
 	wake(100, &task[1]);
@@ -84,7 +83,6 @@ TEST_WITH(late_with_a_twin, reset, NULL)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
-/* The BPF programs count no wait on a CPU that option --cpu excludes. */
 TEST_WITH(skipped_cpu, reset, NULL)
 {
 	cores[0].runq.skip = 1;
@@ -127,7 +125,6 @@ static void throttled_by(int (*by)(u64 *))
 	assert_int_equal(totals.sum_ns, 100 + 5000);
 	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
-	/* The throttled time of a wait is not charged a second time to the next wait. */
 	swap(7000, &task[1], &idle, true);
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
@@ -318,7 +315,6 @@ TEST_WITH(throttled_per_cpu, reset, NULL)
 	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 0);
 }
 
-/* The stream of long waits contains the task, the length and the main culprit of each wait. */
 TEST_WITH(long_waits, reset, NULL)
 {
 	const struct runq_event *event = &fake.event[0];
@@ -360,14 +356,12 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_int_equal(fake.event[1].wait_ns, 5000);
 	assert_int_equal(sum_of(1).max_ns, 999);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 700);
-	/* If the ring buffer is full, the event of a long wait is lost and counted as lost. */
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
 	assert_int_equal(cores[0].runq.events_lost, 1);
 }
 
-/* Makes @victim wait behind @culprit. */
 static void behind(u64 ns, struct task_struct *culprit, struct task_struct *victim)
 {
 	wake(ns, victim);
@@ -392,7 +386,6 @@ TEST_WITH(blame_full, reset, NULL)
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* From here on, no row of the blame table is free. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -493,7 +486,6 @@ TEST_WITH(blame_of_nobody, reset, NULL)
 	assert_null(fake_row(1001, 0));
 }
 
-/* A wait that equals a boundary is counted at that boundary. */
 TEST_WITH(boundaries, reset, NULL)
 {
 	static const uint64_t le[] = {1000, 1000000};
@@ -554,7 +546,6 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_general((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700 + 400);
-	/* A task ignores the wake-up timestamp of another task that has the same table entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
@@ -562,7 +553,6 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	swap_by_stamps(2500, &idle, &twin, true);
 	assert_int_equal(cores[0].runq.unknown_start, 2);
 	assert_int_equal(cores[0].runq.missing_ns, was);
-	/* A new task does not use the timestamp of an exited task with the same pid. */
 	at(3000);
 	runq_wakeup(NULL, &task[1]);
 	at(4000);
@@ -571,7 +561,6 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	assert_int_equal(fake_waited(), 700 + 400 + 300);
 }
 
-/* If a running task is woken, the wake-up's timestamp is discarded when the task sleeps. */
 TEST_WITH(woken_while_it_runs, reset, NULL)
 {
 	by_wakeup = true;
@@ -586,13 +575,11 @@ TEST_WITH(woken_while_it_runs, reset, NULL)
 	swap_by_stamps(5400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 100 + 400);
 	assert_int_equal(cores[0].runq.switches, 2);
-	/* When a task sleeps, its table entry keeps the wake-up timestamp of another task. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
 	swap_by_stamps(6000, &task[1], &idle, true);
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
 }
 
-/* runq with --source wakeup works on a kernel without sched_info. */
 TEST_WITH(without_sched_info, reset, NULL)
 {
 	shim_fields = NO_INFO;

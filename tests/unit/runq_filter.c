@@ -2,8 +2,6 @@
 /* Tests which cgroups --cgroup, --include and --exclude select, with and without names. */
 #include "test.h"
 
-#include <string.h>
-
 #include "measure/runq/filter.h"
 
 static struct runq_group_names web = {.namespace = "shop", .pod = "web-1", .container = "nginx"};
@@ -58,7 +56,6 @@ TEST_WITH(test_by_path, setup, NULL)
 	assert_true(passes(nginx) && !never(nginx));
 }
 
-/* The first matching rule determines if a cgroup is measured. */
 TEST_WITH(test_order, setup, NULL)
 {
 	rule(true, "qos=burstable");
@@ -89,7 +86,6 @@ TEST_WITH(test_by_name, setup, NULL)
 	assert_true(!passes(unnamed) && !never(unnamed));
 }
 
-/* A container outside pods can be renamed. */
 TEST_WITH(test_renamed, setup, NULL)
 {
 	rule(false, "container=box");

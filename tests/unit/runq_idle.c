@@ -6,13 +6,10 @@
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_idle.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #include "measure/runq/idle.h"
 #include "present/runq.h"
@@ -123,7 +120,6 @@ TEST_WITH(test_others, reset, NULL)
 	wake(4000, &alias);
 	swap(5000, &idle, &task[0]);
 	assert_int_equal(nr_rows, 0);
-	/* CPU 1 is excluded from the measurement. */
 	core[1].unwanted = 1;
 	wake(6000, &task[0]);
 	swap(7000, &idle, &task[0]);

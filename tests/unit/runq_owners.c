@@ -90,7 +90,6 @@ TEST_WITH(change_of_cgroup, reset, NULL)
 	changes_cgroup(runq_plain);
 }
 
-/* If no counter slot is free, the wait is charged to no group and counted as a loss. */
 TEST_WITH(table_full, reset, NULL)
 {
 	struct fake_totals other;
@@ -107,7 +106,6 @@ TEST_WITH(table_full, reset, NULL)
 	other = fake_read(fake_slot(0));
 	assert_int_equal(other.count, 2);
 	assert_int_equal(other.sum_ns, 300 + 400);
-	/* Two cgroups without a counter slot are different groups. */
 	assert_int_equal(other.cause_ns[RUNQ_OTHER], 700);
 	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);
 }
@@ -166,7 +164,6 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	wake(400, &task[3]);
 	swap(500, &task[2], &task[3], true);
 	assert_int_equal(fake_head(1003)->gone, 1);
-	/* When a task exits, the BPF programs do not mark its cgroup as ended. */
 	wake(600, &task[4]);
 	swap(700, &task[3], &task[4], true);
 	runq_free(NULL, &task[4]);
@@ -206,7 +203,6 @@ TEST_WITH(other_groups, reset, NULL)
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
 	assert_true(task_key(MODE_ANY, &task[1], 0) < RUNQ_KEY_OTHER);
-	/* With --per cgroup-comm, tasks with the same name in two cgroups are two groups. */
 	per = RUNQ_PER_CGROUP_COMM;
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
@@ -272,7 +268,6 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
 	runq_free(NULL, &task[2]);
-	/* A task that no iteration found adds nothing. */
 	task[9].sched_info.run_delay = 5;
 	runq_free(NULL, &task[9]);
 	task[2].flags = 0;

@@ -11,13 +11,10 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 static long bpf_map_pop_elem(void *map, void *value);
 static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_pressure.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #include "measure/runq/pressure.h"
 
@@ -140,7 +137,6 @@ static int reset(void **state)
 		t->kernel.cgroups = &sim.set[t->group];
 		t->kernel.se.cfs_rq = &sim.cfs_rq;
 		t->kernel.__state = 1;
-		/* Kernel threads belong to the root cgroup. */
 		if (i % (2 * NR_GROUPS) == 0)
 			t->kernel.flags = PF_KTHREAD;
 	}
@@ -241,7 +237,6 @@ enum switch_reason {
 	THROTTLED
 };
 
-/* Switches the core to the waiting task @next, or to idle. */
 static void give(u32 cpu, struct task *next, enum switch_reason how)
 {
 	struct task *prev = sim.runs[cpu];
@@ -309,22 +304,18 @@ static void step(bool busy)
 			wake(t, below(NR_CPUS));
 		break;
 	case 4:
-		/* The load balancer moves a waiting task to another run queue. */
 		if (t->activity == WAITS)
 			t->cpu = below(NR_CPUS);
 		break;
 	case 5:
-		/* All quotas are refilled. */
 		for (int i = 0; i < NR_TASKS; i++)
 			sim.task[i].kernel.throttled = false;
 		break;
 	case 6:
-		/* With a probability of 1/8, the task is moved to a random cgroup. */
 		if (!below(8))
 			t->kernel.cgroups = &sim.set[below(NR_GROUPS)];
 		break;
 	case 7:
-		/* A sleeping task exits, and a new task gets the pid of the exited task. */
 		if (t->activity == ASLEEP)
 			t->born = false;
 		break;
@@ -488,7 +479,6 @@ TEST_WITH(test_groups_end, reset, NULL)
 	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
-/* A reader detects that a BPF program is changing the counters. */
 TEST(test_half_done)
 {
 	struct runq_pressure_group group = {.state = 1ULL << RUNQ_PRESSURE_AT_IDLE};

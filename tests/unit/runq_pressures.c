@@ -24,17 +24,6 @@ static uint64_t psi_us;
 static int psi_code;
 
 int __wrap_runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
-			      struct err *err);
-int __wrap_runq_pressure_window(struct runq_pressure *pressure,
-				const struct runq_pressure_row **ret_rows, size_t *ret_nr,
-				struct err *err);
-void __wrap_runq_pressure_losses(const struct runq_pressure *pressure,
-				 struct runq_pressure_losses *ret_losses);
-void __wrap_runq_pressure_close(struct runq_pressure *pressure);
-struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-int __wrap_psi_read(const char *root, const char *path, struct psi *ret_psi);
-
-int __wrap_runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 			      struct err *err)
 {
 	return 0;
@@ -137,7 +126,6 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
-	/* In each pressure row, below_ns is the highest pressure of any descendant cgroup. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(w.pressed[i].below_ns,
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));
@@ -200,7 +188,6 @@ TEST_WITH(test_rows_shown, reset, done)
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 1);
 	assert_string_equal(w.pressed[0].group->path, LEAF);
-	/* No task of the selected cgroup waited. */
 	memset(&rows[4].times, 0, sizeof(rows[4].times));
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 0);

@@ -34,7 +34,6 @@ static const struct {
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Sets the options that user space sets for a BPF program. */
 static void load_row(u32 row)
 {
 	reset(NULL);
@@ -54,7 +53,6 @@ static void wake_by(u64 ns, struct task_struct *who)
 		runq_wakeup(NULL, who);
 }
 
-/* Returns the number and the sum of the waits of all groups. */
 static struct fake_totals all_waits(void)
 {
 	struct fake_totals sum = {0};
@@ -121,7 +119,6 @@ static void clock_jumps(u64 jump_ns)
 	fake.rq_behind[0] = 1000000 + (jump_ns ? below(jump_ns) : 0);
 }
 
-/* Wakes a new task that has the pid of an exited task. */
 static void born_again(u64 ns, struct task_struct *who)
 {
 	who->sched_info.run_delay = who->se.sum_exec_runtime = 0;

@@ -4,8 +4,6 @@
 #include "dense.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure/load/window.h"
 #include "measure/runq/filter.h"
@@ -36,8 +34,6 @@ static struct runq_row charges[16];
 static size_t nr_charges;
 
 int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
-			     struct err *err);
-int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 			     struct err *err)
 {
 	*ret_rows = charges;
@@ -45,7 +41,6 @@ int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_r
 	return 0;
 }
 
-struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key)
 {
 	for (size_t i = 0; i < nr_groups; i++)
@@ -54,8 +49,6 @@ struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uin
 	return runq_party_of(key, NULL);
 }
 
-struct runq_group *const *__wrap_runq_kernel_groups(const struct runq_kernel *kernel,
-						    size_t *ret_nr);
 struct runq_group *const *__wrap_runq_kernel_groups(const struct runq_kernel *kernel,
 						    size_t *ret_nr)
 {
@@ -104,7 +97,6 @@ static struct runq_group *group_of(uint64_t key, const char *path)
 	return group;
 }
 
-/* Adds @nr waits of @ns each with the cause @cause. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns, enum runq_cause cause)
 {
 	struct runq_group *group = group_of(key, path);
@@ -211,7 +203,6 @@ TEST(pods)
 	assert_int_equal(a->cause_ns[RUNQ_OTHER], 10 * 90000);
 	assert_int_equal(a->le_count[0], 90);
 	assert_int_equal(a->le_count[1], 100);
-	/* The median of a pod is the median of all waits in the pod. */
 	assert_true(fabs(a->percentile_ns[0] - 500) <= 500.0 / HIST_SUB);
 	assert_true(fabs(a->percentile_ns[1] - 90000) <= 90000.0 / HIST_SUB);
 	assert_string_equal(a->party.group->pod_uid, UID_A);
@@ -223,7 +214,6 @@ TEST(pods)
 	assert_int_equal(b->cause_ns[RUNQ_OTHER], 6 * 800);
 	assert_string_equal(b->party.group->pod_uid, UID_B);
 	assert_string_equal(b->party.group->qos, "besteffort");
-	/* A cgroup outside of pods has a separate row. */
 	assert_int_equal(row("/system.slice/kubelet.service")->count, 2);
 	assert_int_equal(row("/system.slice/kubelet.service")->party.group->cgroup_id, 50);
 	assert_int_equal(window.waits_seen, 112);
@@ -305,7 +295,6 @@ TEST(core_pairs)
 		assert_int_equal(window.nr_core_pairs, 5);
 		finish();
 	}
-	/* Each cgroup keeps its longest pairs; shorter ones are merged with (other). */
 	begin(ROLLUP_NONE);
 	two_pods();
 	opts.blame_rows = 1;
@@ -480,7 +469,6 @@ TEST(at_boundaries_only)
 	finish();
 }
 
-/* The row of a pod ends when its last container ends. */
 TEST(end)
 {
 	begin(ROLLUP_POD);
@@ -511,7 +499,6 @@ TEST(kept)
 	close_window();
 	assert_int_equal(window.nr_groups, 0);
 	assert_int_equal(rollup.nr, 2);
-	/* In the next window another container of pod A waits. */
 	waited(2, POD_A "/" HEX "2", 2, 100, RUNQ_OTHER);
 	close_window();
 	assert_ptr_equal(row(POD_A)->party.group, pod);
@@ -535,7 +522,6 @@ TEST(kept)
 	finish();
 }
 
-/* When the table of rollup rows grows, each rollup row keeps its label. */
 TEST(many)
 {
 	begin(ROLLUP_DEPTH);

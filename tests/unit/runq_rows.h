@@ -57,7 +57,6 @@ static inline bool rows_delete(int fd, const void *key)
 	return true;
 }
 
-/* Adds a wait of @victim for @culprit as the BPF programs do. */
 static inline void rows_charge(uint64_t victim, uint64_t culprit, uint64_t ns)
 {
 	struct runq_pair pair = {victim, culprit};

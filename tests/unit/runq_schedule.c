@@ -28,7 +28,6 @@ struct task {
 	u64 since, moved_ns;
 };
 
-/* Expected counters of a group, computed from the complete schedule. */
 struct truth {
 	u64 count, sum_ns, max_ns, cause_ns[RUNQ_NR_CAUSES], bucket[HIST_NR], le[NR_LE];
 	struct runq_row row[NR_BLAME];
@@ -129,7 +128,6 @@ static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
 	truth->row[i].charge.count++;
 }
 
-/* Adds up which tasks ran on the core while the task waited. */
 static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 {
 	const struct dispatch_entry *past = sim.past[task->cpu];
@@ -209,7 +207,6 @@ static void sim_move(struct task *task, u32 cpu)
 	task->cpu = cpu;
 }
 
-/* If @next is NULL, the core goes idle. */
 static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 {
 	struct task *prev = sim.runs[cpu];
@@ -246,7 +243,6 @@ static void sim_pass(u64 most_ns)
 	shim_now += 1 + below(most_ns);
 }
 
-/* Picks the task with the longest wait, so that the core's history covers every wait. */
 static struct task *sim_pick(u32 cpu)
 {
 	struct task *oldest = NULL;
@@ -310,7 +306,6 @@ static void sim_step(void)
 			return;
 		}
 	}
-	/* An idle core dispatches a waiting task. A busy core may be preempted. */
 	sim_pass(500);
 	if (sim_pick(cpu) && (!sim.runs[cpu] || below(3) == 0)) {
 		fake_clock(cpu);
@@ -433,7 +428,6 @@ TEST(by_cgroup)
 	}
 }
 
-/* If another pair of keys uses the table entry of a pair, the pair is stored in row_of. */
 TEST(pairs_collide)
 {
 	u32 taken = 0;
@@ -454,7 +448,6 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame the BPF programs record no rows of blame. Blame changes no other counter. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -462,7 +455,6 @@ TEST(without_blame)
 	sim_run(6000);
 }
 
-/* Without causes the BPF programs keep only sums and write no history. */
 TEST(without_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -476,7 +468,6 @@ TEST(without_causes)
 	}
 }
 
-/* Fine histograms do not affect other counters, with or without causes and blame. */
 TEST(steps)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -598,7 +589,6 @@ TEST(subtracting_kernel)
 	}
 }
 
-/* On the oldest supported kernel some struct fields have other names. */
 TEST(old_kernel)
 {
 	sim_reset(runq_causes, 1234);

@@ -20,14 +20,6 @@
 #define NR_LE	  1
 #define LE_NS	  2500 /* the only boundary in counter slots without a fine histogram */
 
-/* Test doubles of the functions for BPF maps and the clock; see meson.build. */
-int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
-			  __u32 value_size, __u32 max_entries,
-			  const struct bpf_map_create_opts *opts);
-int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
-int __wrap_bpf_map_delete_elem(int fd, const void *key);
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-
 static uint64_t now_ns;
 static uint32_t free_slot[16 * RUNQ_CHUNK];
 static size_t nr_free;
@@ -40,6 +32,7 @@ static __u64 changes; /* times that a group began or ended, counted by the BPF p
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
+/* Test doubles of the functions for BPF maps and the clock; see meson.build. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	*ts = clock_timespec(now_ns);
@@ -132,7 +125,6 @@ static uint32_t slot_ref_of(uint32_t slot)
 	return RUNQ_LATER_CHUNK + slot - slots.chunks.first_slots;
 }
 
-/* Gives a counter slot to a new group, as the BPF programs do. */
 static void group_begins(uint32_t slot, uint64_t key, const char *name)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, slot);
@@ -143,7 +135,6 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 	head->depth = 1;
 	head->key = key;
 	changes++;
-	/* Two tasks of the new group have run. */
 	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(slot_ref_of(slot), key);
 }
 
@@ -243,7 +234,6 @@ TEST_BOTH(test_windows)
 	expect("/a", 2, 4000, 2000, false);
 }
 
-/* Waits of groups without a counter slot are counted in a separate row. */
 TEST_WITH(test_others, setup, teardown)
 {
 	waits(0, 0, 70, 2);
@@ -285,7 +275,6 @@ TEST_BOTH(test_slot_changes_hands)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* Group /b now has the counter slot of /a, and the task entry of /b is valid. */
 	assert_true(tasks[169].group == RUNQ_GROUP(slot_ref_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
@@ -306,7 +295,6 @@ TEST_BOTH(test_come_back)
 	expect("/a", 4, 7000, 4000, true);
 }
 
-/* Excluded groups are marked in their counter slots and in the entries of their tasks. */
 TEST_WITH(test_unwanted, setup, teardown)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
@@ -374,7 +362,6 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	runq_rules_free(&rules);
 }
 
-/* Between two scans, a group ends and another group takes its counter slot. */
 TEST_WITH(test_new_key, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -425,7 +412,6 @@ TEST_WITH(test_change_before_key, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 }
 
-/* If tasks of a removed group still wait, the window marks the group's row as ended. */
 TEST_WITH(test_gone_is_reported, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -464,7 +450,6 @@ TEST_BOTH(test_end_is_told)
 		end_window();
 		ends_silently(5);
 		assert_int_equal(rows_ended_of("/a"), fixed);
-		/* The exporter is not notified of the end of a group that never waited. */
 		ends_silently(6);
 		assert_int_equal(rows_ended_of("/b"), 0);
 		end_window();

@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "dense.h"
 #include "measure/runq/chunks.h"
@@ -178,7 +177,6 @@ TEST(test_memory)
 
 	assert_true(memory_mib(256, 16384, true) < 400.0);
 	assert_true(memory_mib(2, 10000, true) < 24.0);
-	/* Fine histograms take most of the memory. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
 	/* Enough slots for all groups and some new ones, at most RUNQ_NR_SLOTS. */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);

@@ -3,8 +3,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure/runq/filter.h"
 #include "present/runq.h"
@@ -49,7 +47,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds a row of a new group with @nr waits of @ns each. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 {
 	struct runq_group *group = runq_group_new(
@@ -125,7 +122,6 @@ TEST_WITH(test_sampled, setup, teardown)
 	assert_true(window.groups[0].sum_stderr_ratio > 0.0);
 }
 
-/* A value that was not measured is unknown, not 0. */
 TEST_WITH(test_filtered, setup, teardown)
 {
 	struct report *report;
@@ -269,7 +265,6 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	expect_cells(report, "groups", 0, "cgroup_id=70 sum_ns=100000 "
 					  "causes.same_group_ns=100000 causes.throttled_ns=null");
-	/* Waits above the last boundary are in a row without an upper limit. */
 	assert_int_equal(table_get(report_find(report, "groups"), 0, "le")->table->nr_rows, 2);
 	le = table_get(report_find(report, "groups"), 1, "le")->table;
 	assert_int_equal(le->nr_rows, 3);
@@ -282,7 +277,6 @@ TEST_WITH(test_report, setup, teardown)
 	expect_cells(report, "groups", 0, "count=0 cgroup_id=null ended=null max_ns=null "
 					  "p99_ns=null");
 	report_free(report);
-	/* Without the option for causes the report has no columns for causes. */
 	window.has_causes = false;
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
@@ -304,7 +298,6 @@ TEST(test_ratio)
 	assert_true(runq_missing_ratio(&was, &now) == -0.4);
 }
 
-/* If the kernel has no run_delay, or if there are no waits, schedstat_ratio is unknown, not 0. */
 TEST(test_unknown)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
@@ -339,7 +332,6 @@ TEST(test_due)
 	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
 }
 
-/* Adds two waits with a total of @ns. */
 static void add(struct runq_waits_list *waits, uint64_t key, const char *path, uint64_t ns,
 		bool ended)
 {

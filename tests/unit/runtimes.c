@@ -3,9 +3,6 @@
 #include "test.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -60,7 +57,6 @@ TEST(containerd)
 	check(RUNTIME_OCI, SANDBOX, "00:shop/web/@;");
 	check(RUNTIME_OCI, "{\"annotations\":{}}", "");
 	check(RUNTIME_OCI, "{\"annotations\":{\"" CRI "sandbox-name\":\"web\"}}", "");
-	/* Names that Kubernetes does not allow, duplicate names, and invalid JSON are refused. */
 	check(RUNTIME_OCI, OCI("shop", "web\\\"} 1\\n", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "\\u001b[31m"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "a\xff"), "");
@@ -119,7 +115,6 @@ TEST(storage)
 		snprintf(text, sizeof(text), "[" LISTED IMAGE("a") "%*s}\"}]", spaces, "");
 		check(RUNTIME_STORAGE, text, spaces == 4078 ? "00://web@a;" : "00://web@;");
 	}
-	/* If a file is read while a container runtime is writing it, no names are found. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") ",", "");
 	check(RUNTIME_STORAGE, "{\"a\":" ENTRY(ID, "web") "}", "");
 }
@@ -145,7 +140,6 @@ TREE_TEST(come_and_go)
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	assert_true(pods_present(pods));
 	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
-	/* A cgroup in another pod does not get the name of the container. */
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
 	/* A runtime creates the directory (ID2) and then writes config.json in parts. */

@@ -245,9 +245,7 @@ TEST(test_rows)
 	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
 	expect_rows(table, "/a", 0, true, "31");
 	expect_rows(table, "nobody", 0, true, "");
-	/* Sorting by a column that does not exist changes nothing. */
 	expect_rows(table, "", 99, true, "0123");
-	/* A filter for a number matches only the whole number. */
 	expect_rows(cores->tables[0], "1", SCREEN_OWN_ORDER, false, "1");
 	expect_rows(cores->tables[0], "11", SCREEN_OWN_ORDER, false, "11");
 	report_free(report);
@@ -324,7 +322,6 @@ TEST(test_many_cores)
 	assert_non_null(strstr(row, "█]"));
 	free(row);
 	free(text);
-	/* If the screen has enough lines and columns, each core has a separate bar. */
 	text = draw(&screen, 60, 240);
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
@@ -481,7 +478,6 @@ TEST(test_refused)
 	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
 	PLAY(&screen, {"", "wake not measured (see notes)"}, {"\t\t", "no \\x1b[31m permission"},
 	     {"", "become root"}, {BACK_TAB, "/a/db"});
-	/* If a measurement fails, its old values are no longer shown. */
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
 	PLAY(&screen, {"", "no longer measured", "/a/db"});
 	screen_free(&screen);
@@ -585,7 +581,6 @@ TEST(test_history)
 	assert_true(!strcmp(row + strlen(row) - strlen("▃-▅"), "▃-▅"));
 	free(row);
 	free(text);
-	/* If there is no room for the history, the bar uses the whole width. */
 	text = draw(&screen, 24, 80);
 	row = line(text, 1);
 	assert_null(strstr(row, "▃█▅"));
@@ -624,7 +619,6 @@ TEST(test_stack)
 	assert_true(groups > 0 && cores == groups + 2 + 4 + 1);
 	screen_show(&screen, 1, make_names(names, counts, 1));
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* The active pane may fill the whole screen. */
 	for (size_t i = 0; i < 40; i++) {
 		many[i] = "/one";
 		nr[i] = i;
@@ -637,7 +631,6 @@ TEST(test_stack)
 		screen_show(&screen, 1, make_names(names, counts, 4));
 	}
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* A pane that the user selects stays selected in the next window. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);

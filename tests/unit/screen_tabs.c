@@ -22,7 +22,6 @@ static void show(struct screen *screen, const char *command, const char *const *
 	assert_int_equal(screen_show(screen, slot, report), 0);
 }
 
-/* Returns the line of tabs in allocated memory. */
 static char *tabs_of(struct screen *screen, int cols)
 {
 	struct canvas canvas;

@@ -6,7 +6,6 @@
 
 #define NR_NAMES 200
 
-/* Expected rows of the series table, as a simple list. */
 static struct {
 	char value[24];
 	struct series_row *row; /* row of the table, or NULL if the row does not exist */
@@ -111,7 +110,6 @@ TEST(test_come_and_go)
 	series_free(&t);
 }
 
-/* Changes of the original table do not affect an earlier copy. */
 TEST(test_copy)
 {
 	struct series_table t = table_of(40), copy = {0};

@@ -3,8 +3,6 @@
  * Tests the collectors of the exporter: losses, reports, the limit of noise series, and maxima that
  * expire. The test golden/metrics checks the whole page of metrics.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "serve/export/collector.h"
@@ -21,8 +19,6 @@ static int lossy_read(struct meter *meter, struct err *err)
 
 static uint64_t presented; /* number of reports that were built */
 
-int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
-				bool all_in_load, struct report **ret_report);
 int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
 				bool all_in_load, struct report **ret_report)
 {
@@ -58,7 +54,6 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
 	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
 	assert_int_equal(store.generation, 3);
-	/* A collector that fails is reported as down and keeps its counters. */
 	meter_fails = true;
 	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;
@@ -102,7 +97,6 @@ TEST_WITH(test_report, setup, teardown)
 #define THREAD(of, ran, max)                                                                       \
 	{.cpu = 3, .kind = NOISE_KIND_THREAD, .name = of, .count = 1, .ns = ran, .longest_ns = max}
 
-/* Adds a window of noise with @nr sources and @nr delays. */
 static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 {
 	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];

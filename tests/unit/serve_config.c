@@ -232,7 +232,6 @@ TEST(test_restart)
 	config_free(&a);
 }
 
-/* SIGHUP cannot change boundaries, sampling and blame of the BPF programs. */
 TEST(test_restart_limits)
 {
 	struct config a, b;
@@ -260,7 +259,6 @@ TEST(test_restart_limits)
 	assert_int_equal(b.depth, 2);
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");
 	config_free(&b);
-	/* SIGHUP cannot enable the recording of blame. */
 	check_good(LISTEN "blame-limit = 5", &b);
 	a.no_blame = true;
 	assert_string_equal(config_needs_restart(&a, &b), "blame-limit");
@@ -269,7 +267,6 @@ TEST(test_restart_limits)
 	config_free(&a);
 }
 
-/* SIGHUP changes only the settings that can change at run time. */
 TEST(test_swap_live)
 {
 	struct config a, b;
@@ -337,8 +334,6 @@ TEST(test_local)
 			fail_msg("%s", rows[i].text);
 	}
 }
-
-int __wrap_chmod(const char *path, mode_t mode);
 
 /* chmod() would follow a symbolic link in place of the socket. */
 int __wrap_chmod(const char *path, mode_t mode)
@@ -466,7 +461,6 @@ TEST(test_slots_by_memory)
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
 	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
 	assert_int_equal(resources_most_cgroups(&c, 256, 1 << 20), 1000);
-	/* Counting core pairs (pairs of cgroups on one core) takes additional memory. */
 	c.core_pairs = 1;
 	assert_int_equal(resources_compute(&c, 256).map_bytes - needs.map_bytes, 2 * 16384 * 96);
 	assert_true(resources_compute(&c, 256).heap_bytes > needs.heap_bytes + (2 << 20));

@@ -68,7 +68,6 @@ static int dial(const char *text)
 	return fd;
 }
 
-/* Runs the event loop for @ms milliseconds, but for at least 8 steps. */
 static void run(unsigned int ms)
 {
 	uint64_t end_ns = clock_mono_ns() + ms * NSEC_PER_MSEC;
@@ -240,7 +239,6 @@ TEST_WITH(test_vanished, setup, teardown)
 	close(client);
 }
 
-/* After an error response the connection is closed, and later bytes of the client are ignored. */
 TEST_WITH(test_error, setup, teardown)
 {
 	int client = dial("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 29\r\n\r\n" REQUEST);

@@ -133,7 +133,6 @@ TEST_WITH(test_parties, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 8);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 16);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 24);
-	/* Waits of a cgroup without series are counted in the series (other). */
 	window.blame = &blame[1];
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
@@ -214,7 +213,6 @@ TEST_WITH(test_names, setup, teardown)
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""),
 			    "culprit_namespace=\"shop\",culprit_pod=\"web\""
 			    ",culprit_container=\"nginx\"");
-	/* SIGHUP can change the set of labels. */
 	config.labels = 1u << CONFIG_LABEL_qos | 1u << CONFIG_LABEL_pod_uid;
 	runq_absorb(&store, &window);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "pod_uid=\"0a1b\",qos=\"burstable\"");
@@ -234,7 +232,6 @@ TEST_WITH(test_per, setup, teardown)
 	config.cgroup_limit = 1;
 	absorb_runq(1, &groups[0], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
-	/* Namespace bank replaces shop, whose counters are added to the series (other). */
 	absorb_runq(2, &groups[1], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
@@ -267,7 +264,6 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 250);
 	assert_true(count(F_RUNQ_BLAME) <= 6);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 5 * 350);
-	/* A series with an unknown name has no name label. */
 	for (size_t i = 0; i < store.tables[F_RUNQ].nr; i++)
 		assert_null(store.tables[F_RUNQ].rows[i]->names);
 }
@@ -301,7 +297,6 @@ TEST_WITH(test_expire, setup, teardown)
 	absorb_runq(61 * minute, &three[1], 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/ab\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 4);
-	/* The counters of a new cgroup with the name of an ended cgroup begin at 0. */
 	absorb_runq(62 * minute, ended, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 }
@@ -319,13 +314,11 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 		dead = (struct group){name, true, 1, 10};
 		absorb_runq((i + 1) * NSEC_PER_SEC, &dead, 1);
 	}
-	/* Cgroups that have already ended replace no other cgroup. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 4);
 	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
-	/* /dead0, which ended first, is now part of (other). */
 	assert_null(find(F_RUNQ, "cgroup=\"/dead0\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/dead1\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
@@ -411,7 +404,6 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"/b\""));
 }
 
-/* A cgroup that has just ended is evicted before a live cgroup without waits. */
 TEST_WITH(test_dead_before_silent, setup, teardown)
 {
 	static const struct group silent = {"/silent", false, 1, 10}, dead = {"/dead", true, 1, 10},
@@ -547,7 +539,6 @@ static int to_file(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* Returns the lines of the page with run-queue latencies. The caller frees the text. */
 static char *rendered(enum prom_format format, size_t *ret_size)
 {
 	char *text = NULL;
@@ -577,7 +568,6 @@ static size_t buckets(const char *le, uint64_t *ret_count)
 	return nr;
 }
 
-/* Boundaries that are not shown are still counted. */
 TEST_WITH(test_show_le, setup, teardown)
 {
 	static const struct group groups[] = {{"/a", false, 10, 1000}};
@@ -602,7 +592,6 @@ TEST_WITH(test_show_le, setup, teardown)
 	assert_int_equal(count, 20);
 	buckets("0.0002", &count);
 	assert_int_equal(count, UINT64_MAX);
-	/* If a requested boundary is not counted, the page does not change. */
 	store_show_le(&store, other, 2);
 	assert_int_equal(buckets("+Inf", &count), 3);
 	assert_int_equal(count, 20);

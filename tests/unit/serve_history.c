@@ -2,8 +2,6 @@
 /* Tests that the exporter's history keeps ten minutes of windows of any size in bounded memory. */
 #include "serve/export/history.h"
 
-#include <string.h>
-
 #include "test.h"
 
 #define SEC 1000000000ULL

@@ -26,7 +26,6 @@ static char path[128];
 static size_t disk_left = SIZE_MAX;
 
 ssize_t __real_writev(int fd, const struct iovec *parts, int nr);
-ssize_t __wrap_writev(int fd, const struct iovec *parts, int nr);
 ssize_t __wrap_writev(int fd, const struct iovec *parts, int nr)
 {
 	size_t left = disk_left;
@@ -189,13 +188,11 @@ TEST_WITH(round_trip, setup, teardown)
 	found = find(0, UINT32_MAX);
 	assert_int_equal(found.blocks, 20);
 	assert_int_equal(found.windows, 200);
-	/* A search returns only the blocks of the requested time. */
 	found = find(begin_s + 30, begin_s + 31);
 	assert_int_equal(found.blocks, 2);
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
 	assert_int_equal(find(0, begin_s - 1).blocks, 0);
 	assert_int_equal(find(begin_s + 100, UINT32_MAX).blocks, 0);
-	/* history_files_close() writes the windows that are still in memory. */
 	add(0, 100);
 	history_files_close(&files);
 	assert_int_equal(zcat_lines(), 201);
@@ -303,7 +300,6 @@ TEST_WITH(keep_size, setup, teardown)
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);
-	/* The size limit of the history files is reduced while the exporter runs. */
 	keep.bytes = 100000;
 	for (unsigned int i = 3000; i < 3100; i++, mono_ns += SEC)
 		add_padded(0, i, 300);
@@ -356,7 +352,6 @@ TEST_WITH(clock_set_back, setup, teardown)
 	assert_int_equal(find(begin_s + 50, begin_s + 50).windows, 10);
 }
 
-/* A window longer than 10 s is written as a separate block. */
 TEST_WITH(long_windows, setup, teardown)
 {
 	interval_ns = HOUR * SEC;

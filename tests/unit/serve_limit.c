@@ -2,8 +2,6 @@
 /* Tests which cgroups have series at --cgroup-limit: the most active, without alternating. */
 #include "serve/export/cgroups.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "serve_store.h"
 
@@ -15,7 +13,6 @@ static int setup_limit(void **state)
 	return 0;
 }
 
-/* Adds a window in which a cgroup waits for @wait_ns. Returns true if the cgroup has series. */
 static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t second)
 {
 	struct runq_group who = {.path = path};
@@ -29,7 +26,6 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 	return cgroup;
 }
 
-/* A cgroup that waits much longer replaces the least active cgroup after two minutes. */
 TEST_WITH(activity, setup_limit, teardown)
 {
 	uint64_t second = 0;

@@ -65,7 +65,6 @@ static uint64_t count_of(enum family_id id, const char *labels)
 	return count_in(&store.series[id], words(id, labels));
 }
 
-/* Empties the store of metrics and enables native histograms. */
 static void restart(bool fine)
 {
 	store_free(&store);
@@ -94,7 +93,6 @@ TEST_WITH(test_fine, setup, teardown)
 	series_copy_free(&copy);
 }
 
-/* The buckets and waits of an evicted cgroup are added to the series (other). */
 TEST_WITH(test_limit, setup, teardown)
 {
 	restart(true);

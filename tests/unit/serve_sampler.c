@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +17,6 @@ static struct sampler *lengthened;
 /* Number of reads before each attempt to return free memory. Only the fifth succeeds. */
 static unsigned int looks[8];
 static atomic_uint nr_looks;
-
-bool __wrap_meminfo_trim(void);
 
 bool __wrap_meminfo_trim(void)
 {
@@ -58,7 +55,6 @@ static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
 static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
 
-/* Provides a sampler with one fake collector. */
 struct run {
 	struct collectors collectors;
 	struct config config;
@@ -214,7 +210,6 @@ TEST(test_removed_labels)
 	atomic_store(&broken, false);
 	assert_int_equal(config_init(&config), 0);
 	store_init(&store, &config);
-	/* At first no scraper reads the counters. */
 	windows(&collector, &store);
 	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);

@@ -52,7 +52,6 @@ TEST(axis_log)
 	assert_true(axis.nr_ticks > 3 && axis.nr_ticks <= SVG_MAX_TICKS);
 }
 
-/* If all values of an axis are equal, for example 0, the two ends of the axis differ. */
 TEST(axis_flat)
 {
 	static const double values[] = {0.0, 5.0, -5.0, 1e12};
@@ -96,7 +95,6 @@ TEST(keys_that_name_nothing)
 	plot.series = &good;
 	assert_int_equal(svg_write(out, report, &plot, 1), 0);
 	assert_int_equal(fclose(out), 0);
-	/* The plot contains the row whose count is 7, and not the row whose count is 8. */
 	assert_non_null(strstr(text, "<circle"));
 	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
 	free(text);
@@ -173,7 +171,6 @@ TEST(curves_of_slacks)
 	assert_int_equal(times_in(text, "<circle"), 2 * (3 + 6 + 4 + 3 + 4));
 	assert_int_equal(times_in(text, "figure 4 of the paper, which is with slack 50.0 us"), 2);
 	free(text);
-	/* With a single timer slack, the names of the curves do not contain the slack. */
 	for (size_t i = 0; i < 4; i++)
 		value_u64(table_cell(table, i, 1), 1);
 	text = plot_of(report);
@@ -191,7 +188,6 @@ TEST(curves_of_slacks)
 	report_free(report);
 }
 
-/* If the disk is full, svg_write() returns an error. */
 TEST(stream_errors)
 {
 	struct report *report = report_new("test");

@@ -4,7 +4,6 @@
 
 #include "bpf_shim.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "bpf/taskclock.bpf.c"
 
 #define START 5000000
@@ -62,7 +61,6 @@ TEST_WITH(first_is_a_task, reset, NULL)
 	assert_int_equal(slot.idle_ns, 0);
 }
 
-/* A clock that steps back must not give an interval of nearly 2^64 ns. */
 TEST_WITH(clock_steps_back, reset, NULL)
 {
 	to(1000, &idle, &task);

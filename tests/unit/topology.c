@@ -6,8 +6,6 @@
 #include "test.h"
 #include "tree.h"
 
-#include <stdio.h>
-
 #include "measure/load/cores.h"
 
 static struct blocks memory;
@@ -96,7 +94,6 @@ TREE_TEST(no_smt)
 	assert_int_equal(find(tree, &cores, &err), -ENODEV);
 	assert_true(err.unsupported);
 	blocks_free(&memory);
-	/* subtick refuses a machine whose cores have four hyperthreads. */
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		put(tree, cpu, "topology/core_cpus_list", cpu < 4 ? "0-3\n" : "4-7\n");
 	assert_int_equal(find(tree, &cores, &err), -E2BIG);

@@ -6,7 +6,6 @@
 
 #define MAX_MARKS 40000
 
-/* Stores the true state of the core at each event. */
 static struct {
 	u64 ns, part_ns[LOAD_NR_PARTS];
 } marks[MAX_MARKS];
@@ -190,7 +189,6 @@ TEST(overwritten_trace_begins_later)
 
 static int nr_barriers, irq_at;
 
-/* Simulates an interrupt of 5 ns at one of the compiler barriers of a BPF program. */
 static void interrupt(void)
 {
 	if (nr_barriers++ != irq_at)
@@ -222,7 +220,6 @@ TEST(interrupted_while_writing)
 		at(300);
 		trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		/* If the BPF program has no more barriers, no interrupt occurs. */
 		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
 		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
 		result = replay(&reader.core);
@@ -305,7 +302,6 @@ TEST(names_are_noted_once)
 	assert_int_equal(entry->cgroup, 77);
 	assert_int_equal(entry->check, trace_task_check(entry));
 	assert_int_equal(tasks_lost, 0);
-	/* A new name of a task is recorded at the next switch to the task. */
 	strcpy(task.comm, "renamed");
 	trace_sees_switch(&idle, &task, false);
 	assert_string_equal(entry->comm, "work");
@@ -314,11 +310,9 @@ TEST(names_are_noted_once)
 	assert_string_equal(entry->comm, "renamed");
 	assert_int_equal(tasks_lost, 0);
 	strcpy(task.comm, "work");
-	/* Another task has the same entry in the hash table of tasks. */
 	trace_sees_switch(&task, &late, false);
 	assert_string_equal(entry->comm, "late");
 	assert_int_equal(tasks_lost, 1);
-	/* The idle task has no entry in the hash table of tasks. */
 	trace_sees_switch(&late, &idle, false);
 	assert_int_equal(name_at(0)->cgroup, 0);
 }
@@ -401,7 +395,6 @@ TEST(current_at_a_wakeup)
 	wakes_other(140);
 	at(150);
 	trace_idle(NULL, 1);
-	/* Events before the wake-ups at 160 ns and at 170 ns are missing. */
 	wakes_other(160);
 	wakes_other(170);
 	at(180);
@@ -455,7 +448,6 @@ TEST(frequencies_and_ticks)
 	assert_int_equal(trace_ticks(&cpus[1]), 1);
 	assert_int_equal(trace_last_khz(&w, 0), 0);
 	assert_int_equal(trace_last_khz(&w, 1), 3600000);
-	/* Frequency changes and ticks do not change the context of core 1, which stays idle. */
 	assert_int_equal(replay(&readers[1].core).part_ns[LOAD_PART_IDLE], 400);
 	trace_ring_free(&readers[0]);
 	trace_ring_free(&readers[1]);
@@ -473,7 +465,6 @@ TEST(cores_that_are_not_wanted)
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
 	trace_irq_enter(NULL, 1);
-	/* The task is woken on the simulated core and then runs on another core. */
 	task.thread_info.cpu = 1;
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;
@@ -486,7 +477,6 @@ TEST(cores_that_are_not_wanted)
 	shim_cpu = 1;
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(1), 1);
-	/* A core that came online after the start has no ring buffer. */
 	shim_cpu = NR_CPUS;
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(((struct trace_ring *)((char *)ring_of(0) + NR_CPUS * setup.ring_bytes))->head, 0);

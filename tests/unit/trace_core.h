@@ -16,7 +16,6 @@ static u64 trace_filled(u32 mark);
 /* The BPF sources of `load` also define LICENSE. */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Allow shadowing, because the tests of `subtick load` define a variable named task. */
 #pragma GCC diagnostic ignored "-Wshadow"
 #define const
@@ -76,7 +75,6 @@ static inline struct trace_reader reader_of(u32 cpu)
 		.start_ns = START, .max_edges = 1 << 22};
 }
 
-/* Reads all events of @cpu up to @to_ns from the ring buffer. */
 static inline struct trace_reader read_all(u32 cpu, u64 to_ns)
 {
 	struct trace_reader reader = reader_of(cpu);

@@ -2,9 +2,6 @@
 /* Tests data that is derived from several events, and the slices of a limited picture. */
 #include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "present/trace.h"
 
 #define NR_CPUS	  3
@@ -20,7 +17,6 @@ static struct trace_window window = {.start_mono_ns = START_NS,
 				     .nr_cpus = NR_CPUS,
 				     .waits = {.list = waits, .nr = 2}};
 
-/* Makes slices of random length that begin at different times on different cores. */
 static void make_window(void)
 {
 	srandom(7);
@@ -151,7 +147,6 @@ TEST(woken_by_interrupt)
 		assert_true(wakers[i] ? waker && !strcmp(waker, wakers[i]) : !waker);
 		wait.woken = false;
 		assert_null(trace_waker_irq(&w, &wait));
-		/* If the core that sent the wake-up was not recorded, the waker is unknown. */
 		wait = (struct trace_wait){.woken = true, .waking_ns = 15};
 		assert_null(trace_waker_irq(&w, &wait));
 	}

@@ -2,12 +2,8 @@
 /* Creates and removes the simulated machines of the unit tests. */
 #include "tree.h"
 
-#include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

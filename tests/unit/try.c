@@ -121,15 +121,12 @@ TEST(test_plan)
 
 /* Replaces the functions that search for cgroups, so that every cgroup exists. */
 int __real_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
-int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 {
 	*ret_layout = (struct cgroup_layout){.mode = CGROUP_V2};
 	return root ? __real_cgroup_layout(root, ret_layout) : 0;
 }
 
-int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX],
-		       uint64_t *ret_id, struct err *err);
 int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX],
 		       uint64_t *ret_id, struct err *err)
 {
@@ -138,7 +135,6 @@ int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_M
 	return 0;
 }
 
-/* Simulates one window in which all waits of a cgroup take @wait_ns. */
 struct machine {
 	struct runq_group groups[OTHERS + 2];
 	char paths[OTHERS + 2][32];
@@ -350,7 +346,6 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 		tree_file(tree, "/batch/cpu.stat", text);
 		m.window.nr_groups = 0;
 		machine_row(&m, "/app", 1000 + (uint64_t)(round & 3), 10);
-		/* A cgroup with fewer than TRY_OTHER_WAITS waits in a round has no mean wait. */
 		machine_row(&m, "/batch", 1000, TRY_OTHER_WAITS - 1);
 		assert_int_equal(try_groups_end(&w.groups, &m.window, pair, arm, &err), 0);
 	}

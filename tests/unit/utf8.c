@@ -44,7 +44,6 @@ TEST(test_decode)
 		assert_int_equal(utf8_decode(cases[i].str, UTF8_LONGEST, &code), cases[i].len);
 		if (cases[i].len)
 			assert_int_equal(code, cases[i].code);
-		/* utf8_decode() reads no byte beyond the given length. */
 		for (size_t max = 0; max < cases[i].len; max++)
 			assert_int_equal(utf8_decode(cases[i].str, max, &code), 0);
 	}

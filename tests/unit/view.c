@@ -102,7 +102,6 @@ TEST(test_headings)
 	assert_int_equal(times_in(text, "%\n"), 41);
 	free(text);
 
-	/* If a report has another source than the previous report, the heading is printed again. */
 	text = write_many(VIEW_TEXT, 10, 5);
 	assert_int_equal(times_in(text, "source bpf"), 1);
 	assert_int_equal(times_in(text, "source perf"), 1);
@@ -194,7 +193,6 @@ TEST(test_csv_formula)
 	}
 }
 
-/* Every line of the output is valid JSON with the exact numbers. */
 TEST(test_json_lines)
 {
 	char *text = write_many(VIEW_JSON, 5, 3), *line = text, *end;
@@ -222,7 +220,6 @@ TEST(test_json_lines)
 	free(text);
 }
 
-/* If a value and a group of values have the same JSON key, both are printed. */
 TEST(test_json_key_clash)
 {
 	struct report *report = report_new("load");

@@ -33,7 +33,6 @@ static void check_name(const char *args, const char *want)
 
 TEST(names_of_command_lines)
 {
-	/* The command lines come from libvirt, KubeVirt, Proxmox and Kata. */
 	check_name("/usr/bin/qemu-system-x86_64 -name guest=web-1,debug-threads=on -S", "web-1");
 	check_name("/usr/libexec/qemu-kvm -name guest=shop_db,debug-threads=on", "shop_db");
 	check_name("/usr/bin/kvm -id 100 -name web,debug-threads=on -no-shutdown", "web");
@@ -46,7 +45,6 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket /run/ch/web.sock --cpus boot=2", "web");
 	check_name("cloud-hypervisor --api-socket=path=/run/ch/web/clh-api.sock,x", "web");
 	check_name("cloud-hypervisor --api-socket web", "web");
-	/* The name of a VM without a name is empty. */
 	check_name("qemu-system-x86_64 -nographic", "");
 	check_name("qemu-system-x86_64 -name debug-threads=on", "");
 	check_name("qemu-system-x86_64 -name", "");
@@ -55,7 +53,6 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket", "");
 	check_name("cloud-hypervisor --api-socket fd=", "fd=");
 	check_name("cloud-hypervisor --api-socket /", "");
-	/* Programs that are not hypervisors are not reported as VMs. */
 	check_name("", NULL);
 	check_name("/usr/bin/qemu-img -name guest=web", NULL);
 	check_name("qemu-x86_64 -name guest=web", NULL);
@@ -314,7 +311,6 @@ static const struct value *number(const struct table *table, size_t row, const c
 	return table_cell(table, row, col);
 }
 
-/* The row of a VM has a name and a process. The row of a cgroup outside VMs has a path. */
 TREE_TEST(report_of_vcpus)
 {
 	static const struct runq_filter all;
@@ -344,7 +340,6 @@ TREE_TEST(report_of_vcpus)
 	assert_int_equal(number(table, 5, "vcpu")->kind, VALUE_NULL);
 	assert_int_equal(number(table, 5, "tgid")->kind, VALUE_NULL);
 	assert_string_equal(table_str(table, 5, "cgroup"), "/a");
-	/* Steal time is 30 of 100 us, and the waits add up to 10.527 us. */
 	table = report_find(report, "findings");
 	assert_string_equal(table_str(table, 0, "rule"), "steal");
 	assert_int_equal(number(table, 0, "lost_ns")->u64, 30000);

@@ -108,7 +108,6 @@ TEST(test_taken)
 	wake_judge(&raw, &p);
 	assert_int_equal(p.latency_ns, 2940);
 	assert_int_equal(p.order, WAKE_IRQ_FIRST);
-	/* With the source nic the offset of the card is also subtracted from the latency. */
 	raw.source = WAKE_NIC;
 	raw.offset_ns = 1800;
 	wake_judge(&raw, &p);
@@ -120,7 +119,6 @@ TEST(test_filter_window)
 	struct wake_kpoint k = good_point();
 	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
 
-	/* A wake-up is rejected unless it is triggered between idle entry and idle exit. */
 	k.tbi_ns = 1000000;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_BEFORE_IDLE);
 	k = good_point();

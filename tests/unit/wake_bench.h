@@ -5,9 +5,6 @@
 
 #include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "measure/wake/fill.h"
 #include "present/wake.h"
 #include "report_rows.h"

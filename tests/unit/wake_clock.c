@@ -16,7 +16,6 @@ static uint64_t random_below(uint64_t end)
 	return random_state % end;
 }
 
-/* Simulates the clock of a network card, with an offset at system time 0 and a rate error. */
 struct card {
 	int64_t offset_ns;
 	double drift; /* relative rate error; a clock with 1e-6 gains a microsecond per second */

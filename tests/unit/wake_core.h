@@ -12,8 +12,6 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 static u64 shim_filled(u32 mark);
 #endif
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #ifdef BY_LOAD
@@ -22,7 +20,6 @@ static u64 shim_filled(u32 mark);
 #include "bpf/wake.bpf.c"
 #endif
 #undef const
-#pragma GCC diagnostic pop
 
 #include "stats/hist.h"
 #include "stats/wake.h"

@@ -12,11 +12,6 @@
 #define PMUS   "/sys/bus/event_source/devices"
 #define POINTS 8
 
-/* Test doubles of the perf functions; see meson.build. */
-int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
-int __wrap_perf_read(int fd, struct perf_count *ret_count);
-uint64_t __wrap_cycles_hz(void);
-
 /* Counters C1, C6, PC2 and PC6, in this order, and their descriptors. */
 static struct {
 	uint64_t cycles[4];
@@ -24,6 +19,7 @@ static struct {
 	int read_rc;
 } model;
 
+/* Test doubles of the perf functions; see meson.build. */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -42,7 +38,6 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	return model.read_rc;
 }
 
-/* The simulated residency counters count 2 cycles per nanosecond. */
 uint64_t __wrap_cycles_hz(void)
 {
 	return 2000000000;
@@ -131,7 +126,6 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[2], 200);
 	assert_int_equal(d.ns[4], 7000);
 
-	/* The kernel counted an entry into C6, but the hardware entered C1. */
 	model.cycles[0] += 600;
 	count(tree, 2, 102, 5010);
 	p = point_in(&d, 1, 2);
@@ -139,7 +133,6 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[5 + 0], 300);
 	assert_int_equal(d.ns[5 + 1], 0);
 
-	/* Before this wake-up the core entered C6 and the package entered PC6. */
 	model.cycles[1] += 600;
 	model.cycles[3] += 200;
 	p = point_in(&d, 2, 2);
@@ -147,7 +140,6 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(p.package, WAKE_ENTERED_YES);
 	assert_int_equal(d.sum[1], 1200);
 
-	/* Without the counter it is unknown whether C6 was entered. */
 	model.read_rc = -ENODEV;
 	model.cycles[1] += 600;
 	p = point_in(&d, 3, 2);
@@ -178,7 +170,6 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	p = point_in(&d, 1, 2);
 	assert_int_equal(p.entered, WAKE_ENTERED_NO);
 	assert_int_equal(d.ns[1], 0);
-	/* The cpuidle driver has no idle state with index 7. */
 	p = point_in(&d, 2, 7);
 	assert_int_equal(p.entered, WAKE_ENTERED_UNKNOWN);
 	wake_depth_close(&d);
@@ -205,7 +196,6 @@ static void put(const struct tree *tree, int cpu, const char *package)
 	tree_file(tree, path, package);
 }
 
-/* A busy core keeps its package awake, so the sender should be in another. */
 TEST_WITH(test_sender, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -2,12 +2,10 @@
 /* Tests launch-to-transmission times of cards with and without hardware timestamps. */
 #include "test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/net_tstamp.h>
 #include <linux/sockios.h>
-#include <string.h>
 
 #include "measure/wake/dma.h"
 #include "present/wake.h"
@@ -16,17 +14,6 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
-int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],
-		    enum ptp_method *ret_method);
-int __wrap_txtime_open(int ifindex, int priority, struct err *err);
-int __wrap_txtime_send(int fd, int ifindex, uint64_t launch_tai_ns);
-int __wrap_txstamp_ask(int fd);
-int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
-int __wrap_journal_txstamp(struct journal *journal, const char *device, int tx_type,
-			   struct err *err);
-
-/* Simulated network card: timestamps, settings, and the read time of each packet. */
 static struct {
 	bool stamps;
 	int tx_type, rx_filter;

@@ -32,7 +32,6 @@ TEST_WITH(timer_exit_first, reset, NULL)
 	struct wake_point p;
 
 	arm(10000);
-	/* The worker thread runs and goes to sleep. */
 	to_task(1000, &worker);
 	to_task(1500, &idle);
 	go_idle(2000, 2);
@@ -68,7 +67,6 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	shim_now = 10400;
 	wake_local_timer(NULL);
 	expire(10600, 10000, 0, &realtime);
-	/* A second interrupt directly after the first interrupt does not change the wake-up. */
 	shim_now = 10800;
 	wake_reschedule(NULL);
 	leave_idle(11000);
@@ -84,7 +82,6 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 2);
 }
 
-/* Events before a wake-up is triggered are recorded, but are not part of the wake-up. */
 TEST_WITH(before_the_launch, reset, NULL)
 {
 	arm(10000);
@@ -104,7 +101,6 @@ TEST_WITH(before_the_launch, reset, NULL)
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_WOKEN_EARLY);
 }
 
-/* Later idle periods do not replace the idle period that the wake-up ended. */
 TEST_WITH(later_windows, reset, NULL)
 {
 	arm(10000);
@@ -122,7 +118,6 @@ TEST_WITH(later_windows, reset, NULL)
 	assert_int_equal(slot[HERE].point.expire_ns, 10600);
 }
 
-/* A timer other than the test's timer expired first, so the wake-up is rejected. */
 TEST_WITH(due_before, reset, NULL)
 {
 	arm(10000);
@@ -141,7 +136,6 @@ TEST_WITH(due_before, reset, NULL)
 	expire(10550, 9000, 1000, &monotonic);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_TAKEN);
-	/* Two interrupts occurred before the interrupt of the test's timer. */
 	reset(state);
 	arm(10000);
 	go_idle(2000, 1);
@@ -151,7 +145,6 @@ TEST_WITH(due_before, reset, NULL)
 	irq(10500, 27);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* An interrupt after the test's timer does not change expire_irqs. */
 	irq_ends(10650);
 	irq(10700, 5);
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
@@ -215,7 +208,6 @@ TEST_WITH(remote, reset, NULL)
 	wake_ipi(NULL);
 	irq_ends(11200);
 	to_task(12000, &worker);
-	/* An interrupt after the IPI does not change the recorded kind of the interrupt. */
 	irq(12100, 6);
 	wake_irq_work(NULL);
 	irq_ends(12200);
@@ -286,7 +278,6 @@ TEST_WITH(remote_how, reset, NULL)
 	order[63] = order[129];
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[63].launch_ns, 10500);
-	/* The CPU mask of the IPI contains a CPU number above 1023. */
 	mask = (struct cpumask){.bits[16] = 1UL << 5};
 	order[1029] = order[129];
 	wake_ipi_raise(NULL, &mask);

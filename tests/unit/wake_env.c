@@ -13,7 +13,6 @@ static void set(const struct tree *tree, int cpu, const char *name, const char *
 	tree_file(tree, path, value);
 }
 
-/* Creates the cpuidle files of a CPU with the states POLL and C1. */
 static void plug(const struct tree *tree, int cpu)
 {
 	static const char *const zeros[] = {"state0/latency", "state0/disable", "state0/usage",
@@ -66,7 +65,6 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 
 	plug(tree, 0);
 	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
-	/* Simulates that sysfs has removed the files of an offline CPU. */
 	set(tree, 0, "state1/usage", "");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/usage");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/time");
@@ -80,7 +78,6 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	assert_int_equal(cpuidle_state_latency(c->states, c->nr, 1), 2000);
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
-	/* When a CPU comes back online, its counters count from their current values. */
 	plug(tree, 0);
 	set(tree, 0, "state1/usage", "100\n");
 	wake_env_begin(&env);

@@ -10,7 +10,6 @@ static int reset_passive(void **state)
 	return 0;
 }
 
-/* Checks that the simulated core has one wake-up, from idle state @idle_state with latency @ns. */
 static void expect_one(u32 idle_state, u64 ns, bool inside)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + idle_state];
@@ -108,14 +107,12 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 {
 	struct wake_counts *c = count_of(HERE);
 
-	/* No timer ran. */
 	go_idle(2000, 1);
 	leave_idle(3000);
 	irq(3100, 4);
 	irq_ends(3200);
 	go_idle(4000, 1);
 	assert_int_equal(c->other, 1);
-	/* Another interrupt occurred before the timer interrupt, so the wake-up is rejected. */
 	leave_idle(5000);
 	irq(5100, 4);
 	irq_ends(5200);
@@ -124,7 +121,6 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(5500);
 	go_idle(6000, 1);
 	assert_int_equal(c->other_first, 1);
-	/* After the idle exit, a task ran before the first interrupt. */
 	leave_idle(7000);
 	shim_current = &worker;
 	irq(7100, 27);
@@ -133,14 +129,12 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	shim_current = &idle;
 	go_idle(8000, 1);
 	assert_int_equal(c->other_first, 2);
-	/* The timer expired before the core went idle, so the wake-up is rejected. */
 	leave_idle(9000);
 	irq(9100, 27);
 	expire(9200, 7999, 0, &monotonic);
 	irq_ends(9300);
 	go_idle(10000, 1);
 	assert_int_equal(c->before_idle, 1);
-	/* The timer expired after the core was awake, so the wake-up is rejected. */
 	leave_idle(11000);
 	irq(11100, 27);
 	expire(11200, 11001, 0, &monotonic);
@@ -159,7 +153,6 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 		assert_int_equal(hist[i].sum_ns, 0);
 }
 
-/* Checks the sum, the minimum and the maximum of many latencies. */
 TEST_WITH(passive_many, reset_passive, NULL)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];

@@ -62,7 +62,6 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	report_free(report);
 }
 
-/* Every wake-up is in exactly one curve, and every curve is drawn. */
 TEST_WITH(test_distribution, setup, teardown)
 {
 	struct wake_worker workers[WAKE_PLOT_CORES + 4];

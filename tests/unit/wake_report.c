@@ -64,7 +64,6 @@ static void set_depth(struct bench *b, enum wake_entered entered, enum wake_ente
 	b->worker.depth.package_can[2] = true;
 }
 
-/* Tests cores that did not enter the requested state, and packages that never slept. */
 TEST_WITH(test_depth, setup, teardown)
 {
 	struct bench *b = *state;
@@ -119,14 +118,12 @@ TEST_WITH(test_rounds, setup, teardown)
 	b->run.plan.rounds = &(struct wake_rounds){.nr = 3};
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
-	/* A wake-up from C1 in the round that forces C6 is not counted for C6. */
 	b->points[1].state = 1;
 	b->points[1].latency_ns = 7;
 	EXPECT(report_of(b, NULL),
 	       /* three states × two sources */
 	       "by_state.rows 6", "by_state.0 name=POLL count=0 verdict=no-points",
-	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 "
-	       "claimed_ns=2000",
+	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 claimed_ns=2000",
 	       "by_state.5 name=C6 source=remote count=99 min_ns=50003 max_ns=50199",
 	       /*
 	        * The rows of the table states are C1 while C1 is forced, C1 and C6 while C6 is
@@ -178,7 +175,6 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note /dev/cpu_dma_latency open with 2 us");
 	assert_false(b->window.over_budget);
 
-	/* Only the median of C6 is within the budget. */
 	b->window.budget_ns = 69000;
 	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 
@@ -271,7 +267,6 @@ TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 	       "breakdown.2 stage=user", "breakdown.1 step_median_ns=440");
 }
 
-/* An unknown overhead is null in the report, and a note states that the overhead is unknown. */
 TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
@@ -323,8 +318,7 @@ TEST_WITH(test_passive, setup, teardown)
 	b->worker.nr = 0;
 	b->cpu.counted = true;
 	EXPECT(report_of(b, &passive), "fields.0 taken_total=24 asked_total=35", "states.rows 2",
-	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 "
-	       "verdict=within",
+	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 verdict=within",
 	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);
 	/*

@@ -2,8 +2,6 @@
 /* Tests summaries, verdicts on claims, early wake-ups, and the cost of a timestamp. */
 #include "test.h"
 
-#include <errno.h>
-
 #include <math.h>
 
 #include "stats/hist.h"
@@ -49,7 +47,6 @@ TEST(test_median_error)
 	assert_true(s.median_error_ns == 2);
 }
 
-/* A percentile is NAN if less than one value would be above the percentile. */
 TEST(test_summary_small)
 {
 	double values[100] = {0};
@@ -144,7 +141,6 @@ TEST(test_hist_overhead)
 	assert_int_equal(raw.near_max, near);
 }
 
-/* A percentile between two ranks is interpolated linearly. */
 TEST(test_percentile_between)
 {
 	double values[201] = {100, 300};
@@ -161,7 +157,6 @@ TEST(test_percentile_between)
 	assert_true(fabs(s.p99_ns - 1970.1) < 1e-9);
 }
 
-/* The uncertainty of a latency depends on the source that triggers the wake-up. */
 TEST(test_uncertainty)
 {
 	struct wake_calibration c = {.known = true, .stamp = {50, 4}, .clock_step_ns = 32};
@@ -197,7 +192,6 @@ TEST(test_hist_stddev)
 	}
 }
 
-/* Returns the verdict if the core entered the idle state at every wake-up. */
 static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const struct wake_summary *s,
 				    double uncertainty_ns)
 {
@@ -233,7 +227,6 @@ TEST(test_hist_max_error)
 	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
-	/* A maximum latency below the overhead is reported as 0 and not as a negative number. */
 	wake_summarize_hist(&now, &no_hist, 60000, &s);
 	assert_true(s.max_ns == 0 && isnan(s.p99_ns));
 }
@@ -296,7 +289,6 @@ TEST(test_verdict_entered)
 	struct wake_summary s = {.count = 100, .max_ns = 90000};
 	struct wake_evidence e = {.max_ns = 90000};
 
-	/* Without residency counters the verdict depends only on the latencies. */
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_can = true};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
@@ -319,7 +311,6 @@ TEST(test_verdict_entered)
 	assert_string_equal(wake_verdict_names[WAKE_CORE_ONLY], "core-only");
 }
 
-/* Tests the detection of cores that begin to wake up before their timer expires. */
 TEST(test_prewake)
 {
 	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
@@ -339,7 +330,6 @@ TEST(test_prewake)
 	other.median_ns = 18100;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.significant);
-	/* If the uncertainty of the timestamps is unknown, the pre-wake time is not significant. */
 	wake_prewake(&timer, &other, NAN, &pre);
 	assert_false(pre.significant);
 	timer.count = other.count = 1;

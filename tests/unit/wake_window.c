@@ -86,7 +86,6 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->uncertainty_ns, 4 + 32 + 2 * 51);
 	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
 	assert_true(isnan(w->cpus[0].busy_median_ns));
-	/* The overhead of one core is unknown, so the overhead of the window is unknown. */
 	b->workers[0].calibration.known = false;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
 	assert_int_equal(w->nr_cpus, 2);
@@ -120,7 +119,6 @@ TEST_WITH(test_histogram, setup, teardown)
 	hists[0].max_ns = 20000000;
 	b->run.plan.sources = 1u << WAKE_PASSIVE;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, &passive), 0);
-	/* A core without cpuidle driver has a row even without any wake-up. */
 	assert_int_equal(w->nr_states, 2);
 	assert_int_equal(w->states[0].index, 1);
 	assert_int_equal(w->states[0].summary.count, 6);

@@ -83,11 +83,6 @@ static const struct script_word script_words[] = {LOAD_WORDS,
 						  {"liar", .task = &liar},
 						  {0}};
 
-static void script_switch(u64 ns, struct task_struct *next)
-{
-	to_task(ns, next);
-}
-
 TEST(scenario)
 {
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {

@@ -11,18 +11,17 @@ struct script_word {
 	struct task_struct *task; /* the core switches to this task; replaces @run */
 };
 
-/* Words of a test program; ends with {0}. */
-static const struct script_word script_words[];
-static void script_switch(u64 ns, struct task_struct *next);
-
 static u64 script_start; /* is added to the times of all events */
+static void (*script_switch)(u64 ns, struct task_struct *next) = to_task;
 
-static inline void play(const char *script)
+/* The array script_words of a test program ends with {0}. */
+#define play(script) play_words(script_words, script)
+static inline void play_words(const struct script_word *words, const char *script)
 {
 	char *copy = strdup(script), *rest = copy, *event;
 
 	while ((event = strsep(&rest, ";"))) {
-		const struct script_word *known = script_words;
+		const struct script_word *known = words;
 		unsigned long long ns, arg[3] = {0};
 		char word[16];
 

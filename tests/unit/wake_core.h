@@ -144,6 +144,14 @@ static inline void expire(u64 ns, u64 soft, u64 slack, struct hrtimer_clock_base
 	wake_expire(NULL, &timer);
 }
 
+/* An interrupt runs the timer that was due at @due. */
+static inline void timer_irq(u64 ns, u64 due)
+{
+	irq(ns, 27);
+	expire(ns + 100, due, 0, &monotonic);
+	irq_ends(ns + 200);
+}
+
 #ifndef BY_LOAD
 static inline void to_task(u64 ns, struct task_struct *next)
 {

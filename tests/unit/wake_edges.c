@@ -91,10 +91,8 @@ TEST_WITH(before_the_launch, reset, NULL)
 	irq_ends(5200);
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
-	/* An idle period that begins after the trigger is no part of the wake-up. */
-	irq(10200, 27);
-	expire(10300, 10000, 0, &monotonic);
-	irq_ends(10400);
+		/* An idle period that begins after the trigger is no part of the wake-up. */
+	timer_irq(10200, 10000);
 	go_idle(10500, 1);
 	leave_idle(11000);
 	assert_int_equal(slot[HERE].point.tai_ns, 0);
@@ -106,9 +104,7 @@ TEST_WITH(later_windows, reset, NULL)
 	arm(10000);
 	go_idle(2000, 1);
 	leave_idle(10300);
-	irq(10500, 27);
-	expire(10600, 10000, 0, &monotonic);
-	irq_ends(10700);
+	timer_irq(10500, 10000);
 	go_idle(11000, 2);
 	leave_idle(20000);
 	assert_int_equal(slot[HERE].point.tai_ns, 10300);
@@ -118,33 +114,36 @@ TEST_WITH(later_windows, reset, NULL)
 	assert_int_equal(slot[HERE].point.expire_ns, 10600);
 }
 
+/* Another timer or interrupt came before the test's timer. */
 TEST_WITH(due_before, reset, NULL)
 {
-	arm(10000);
-	go_idle(2000, 1);
-	leave_idle(10300);
-	irq(10500, 27);
-	expire(10550, 9000, 500, &monotonic);
-	expire(10600, 10000, 0, &monotonic);
-	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* The other timer expires later, so it did not wake the core. */
-	reset(state);
-	arm(10000);
-	go_idle(2000, 1);
-	leave_idle(10300);
-	irq(10500, 27);
-	expire(10550, 9000, 1000, &monotonic);
-	expire(10600, 10000, 0, &monotonic);
-	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_TAKEN);
-	reset(state);
-	arm(10000);
-	go_idle(2000, 1);
-	leave_idle(10300);
-	irq(10400, 5);
-	irq_ends(10450);
-	irq(10500, 27);
-	expire(10600, 10000, 0, &monotonic);
-	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
+	static const struct {
+		bool irq;
+		u64 soft, slack; /* another timer; 0: none */
+		enum wake_reject reject;
+	} rows[] = {
+		{.soft = 9000, .slack = 500, .reject = WAKE_REJ_OTHER_FIRST},
+		/* This timer was due after the test's timer, so it did not wake the core. */
+		{.soft = 9000, .slack = 1000, .reject = WAKE_TAKEN},
+		{.irq = true, .reject = WAKE_REJ_OTHER_FIRST},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		reset(state);
+		arm(10000);
+		go_idle(2000, 1);
+		leave_idle(10300);
+		if (rows[i].irq) {
+			irq(10400, 5);
+			irq_ends(10450);
+		}
+		irq(10500, 27);
+		if (rows[i].soft)
+			expire(10550, rows[i].soft, rows[i].slack, &monotonic);
+		expire(10600, 10000, 0, &monotonic);
+		assert_int_equal(judge_point(WAKE_TIMER).reject, rows[i].reject);
+	}
+	/* Later interrupts do not count as interrupts before the timer. */
 	irq_ends(10650);
 	irq(10700, 5);
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);

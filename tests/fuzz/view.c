@@ -16,10 +16,7 @@ struct names {
 	size_t nr;
 };
 
-/*
- * Makes a report. The fuzz input is a list of names for table cells, separated by newlines. The
- * first byte of each name also selects a number in the row of the name.
- */
+/* @names: names of cells by lines. The first byte of a name is also a number in its row. */
 static struct report *make(const struct names *names)
 {
 	struct report *report = report_begin("fuzz", 0, 1000, names->name[0]);

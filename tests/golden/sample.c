@@ -188,10 +188,7 @@ struct report *sample_edges(void)
 
 #define TRY_PAIRS 8
 
-/*
- * Sets simulated figures: @base in rounds with the original setting, and @factor times @base in
- * rounds with the changed setting. Simulated noise increases each figure by 0 to 4 %.
- */
+/* @base originally, @factor times @base with the change, plus noise of 0 to 4 %. */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {
 	for (int i = 0; i < 2 * TRY_PAIRS; i++)

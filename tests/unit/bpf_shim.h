@@ -307,10 +307,7 @@ static inline u64 cpu_number(void)
 
 #define ADD_POINTER(reg, pointer) ((reg) += (unsigned long)(pointer))
 #define ADD_CONST(reg, value)	  ((reg) += (value))
-/*
- * Each test program defines shim_filled(). shim_filled() returns a constant that, on a real
- * machine, user space writes into the BPF instructions before loading.
- */
+/* Constant that user space writes into the BPF instructions before loading. */
 #define FILLED(mark)		shim_filled(mark)
 #define FILLED_FLAG(mark)	(!!shim_filled(mark))
 #define FILLED_MUL(reg, mark)	((reg) *= shim_filled(mark))

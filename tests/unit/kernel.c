@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the properties of kernel and machine that subtick reads: configuration, command line,
- * lockdown, sched_ext, capabilities, idle states, hypervisor, CPU model, and differences between
- * CPUs.
- */
+/* Tests the properties of kernel and machine that subtick reads. */
 #include "test.h"
 
 #include <zlib.h>

@@ -187,11 +187,7 @@ TEST(siblings)
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
-			/*
-			 * After an interrupt in an idle period, readers count the time until the
-			 * next event as idle. The test does not check the times between the
-			 * interrupt and the next event, because the CPU may be busy.
-			 */
+			/* Readers count the time until the next event as idle. */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
 			check(&truth, r->at);

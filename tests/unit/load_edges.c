@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of `subtick load` in cases that the random schedule of load_schedule.c
- * lacks: lost events, preempted softirqs, and interrupted BPF programs.
- */
+/* Tests `subtick load` with lost events, preempted softirqs, interrupted BPF programs. */
 #include "load_script.h"
 
 /* Field of task_struct that exists only on kernels with PREEMPT_RT. */
@@ -113,10 +110,7 @@ TEST_WITH(polling, reset, NULL)
 	EXPECT_PARTS(s, P(POLL_IDLE) = 500, P(IDLE) = 500, P(IDLE_LOOP) = 1000);
 }
 
-/*
- * At a switch between two ordinary tasks the BPF programs neither end the time interval of the load
- * part nor read the clock.
- */
+/* A switch between two ordinary tasks neither ends the interval nor reads the clock. */
 TEST_WITH(task_to_task, reset, NULL)
 {
 	struct task_struct *const tasks[] = {&other, &kworker, &task, &other};
@@ -157,11 +151,7 @@ TEST_WITH(like_softirq_threads, reset, NULL)
 		}
 }
 
-/*
- * Several softirqs are preempted, including a softirq in ksoftirqd. A preempted softirq continues
- * when its task runs again. When a preempted softirq continues, its entry in the table of preempted
- * softirqs is freed.
- */
+/* Preempted softirqs, one in ksoftirqd, continue with their task and free their entry. */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
 	struct load_sample s;
@@ -209,10 +199,7 @@ TEST_WITH(preempted_and_back, reset, NULL)
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
-/*
- * If more softirqs are preempted than the core can store, the lost softirqs are counted. The sum of
- * the load parts still equals the length of the window.
- */
+/* Softirqs beyond the table are lost, but the parts still add up. */
 TEST_WITH(preempted_too_often, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED + 2];
@@ -245,10 +232,7 @@ static void interrupt(void)
 	shim_now = was;
 }
 
-/*
- * Before Linux 6.3 interrupts are enabled at the idle exit event. The sum of the load parts stays
- * correct, and no time counts twice.
- */
+/* Before Linux 6.3 interrupts are enabled at the idle exit. No time counts twice. */
 TEST_WITH(cut_in_two, reset, NULL)
 {
 	struct load_sample s;
@@ -261,11 +245,7 @@ TEST_WITH(cut_in_two, reset, NULL)
 	to_task(5000, &task);
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
-	/*
-	 * The softirq occurred while the BPF program stored the new context of the core. The two
-	 * events of the softirq are counted as unexpected, and the time of the softirq counts as
-	 * time of the stored context.
-	 */
+	/* The program was storing the new context, so both events are unexpected. */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
@@ -284,10 +264,7 @@ TEST_WITH(first_cut_in_two, reset, NULL)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/*
- * Events before the start of the measurement do not count. An event does not count if its BPF
- * program read the clock before the start, even if the program stores the event after the start.
- */
+/* Events before the start do not count, even if their program stores them after it. */
 TEST_WITH(before_the_start, reset, NULL)
 {
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};
@@ -327,10 +304,7 @@ static u64 next_random(u64 below)
 	return (random >> 33) % below;
 }
 
-/*
- * The load parts in a sample add up to the elapsed time for any order of events, even if events are
- * lost.
- */
+/* The parts add up for any order of events, even with lost events. */
 TEST_WITH(any_order, reset, NULL)
 {
 	struct task_struct *const tasks[] = {&idle, &task, &other, &ksoftirqd};

@@ -278,10 +278,7 @@ TEST(test_report)
 	assert_string_equal(report->tables[0]->key, "cpus");
 	assert_true(cell(report->tables[0], "task_ratio")->f64 ==
 		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
-	/*
-	 * An unknown value is null in the report. If a source cannot count a kind of loss, the
-	 * report has no key for this kind of loss, because 0 would mean that no loss occurred.
-	 */
+	/* Unknown values are null. A loss that a source cannot count has no key. */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
 	assert_true(cell(report->fields, "wrong_ratio")->f64 == w->wrong_ratio);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the reading of a slot (the counters of a core): cores without events, events after the
- * clock was read, half-written slots. load_schedule.c tests the times in a slot.
- */
+/* Tests reading a slot: without events, events after the clock was read, half-written. */
 #include "measure/load/slot.h"
 
 #include "test.h"

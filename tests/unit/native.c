@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the conversion of subtick's histogram buckets to Prometheus native histograms. The
- * conversion keeps the total count. A value may lie outside of the native bucket that counts the
- * value, by at most 1.6 % of the value.
- */
+/* Tests the conversion to native histograms, which keeps the count and values within 1.6 %. */
 #include "stats/hist.h"
 
 #include <math.h>

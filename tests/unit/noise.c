@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the time of each noise source and the time that each victim loses, with the BPF programs
- * and the reader on a simulated core.
- */
+/* Tests times of noise sources and victims, with the BPF programs and the reader. */
 #include "load_core.h"
 
 #include "measure/noise/cells.h"
@@ -113,10 +110,7 @@ static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u6
 	assert_int_equal(s->longest_ns, longest);
 }
 
-/*
- * Tests interrupt lines, an IPI inside the handler of a line, and softirqs. In each window the sums
- * of the interrupt times equal the hardirq and softirq times of `subtick load`.
- */
+/* Interrupt lines, an IPI inside a handler, and softirqs add up to the parts of `load`. */
 TEST_WITH(interrupts, begin, end)
 {
 	struct load_sample s;
@@ -126,10 +120,7 @@ TEST_WITH(interrupts, begin, end)
 	device(2400, 2450, 41, &net);
 	vector(2450, 2650, 3);
 	device(3000, 3100, 40, &disk);
-	/*
-	 * On arm64 the event with the reason of an IPI occurs inside the handler of the IPI's
-	 * interrupt line.
-	 */
+	/* On arm64 an IPI's reason is inside the handler of its line. */
 	at(3500);
 	load_irq_enter_line(NULL, 2, &ipi);
 	load_ipi_name_line(NULL, reason);
@@ -145,10 +136,7 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(source(reason)->irq, UINT32_MAX);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
-	/*
-	 * A window contains only its own interrupts, and not the longest interrupt of the previous
-	 * window.
-	 */
+	/* A window has only its own interrupts and their longest. */
 	device(5100, 5110, 40, &disk);
 	window(6000);
 	assert_int_equal(lists.nr_sources, 1);
@@ -158,10 +146,7 @@ TEST_WITH(interrupts, begin, end)
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 5, 5);
 }
 
-/*
- * On x86 each interrupt vector has its own tracepoint, whose program sets the kind of the
- * interrupt.
- */
+/* On x86 each vector has its own tracepoint. */
 TEST_WITH(vectors, begin, end)
 {
 	run(1000, &task, false);
@@ -176,10 +161,7 @@ TEST_WITH(vectors, begin, end)
 	expect("NMI", NOISE_KIND_NMI, 1, 700, 700);
 }
 
-/*
- * The victim of an interrupt is the cgroup of the interrupted task, the idle task, or a kernel
- * thread.
- */
+/* The victim of an interrupt is the task's cgroup, the idle task or a kernel thread. */
 TEST_WITH(victims, begin, end)
 {
 	const struct noise_hit *h;
@@ -210,20 +192,14 @@ TEST_WITH(victims, begin, end)
 	assert_int_equal(h->pid, 10);
 	assert_string_equal(h->comm, "work");
 	assert_int_equal(hit(200)->ns[NOISE_HARDIRQ], 50);
-	/*
-	 * The task slept while the kernel thread ran, so the kernel thread took no time from the
-	 * task.
-	 */
+	/* The task slept while the kernel thread ran. */
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
 	assert_int_equal(hit(NOISE_ON_THREAD)->ns[NOISE_HARDIRQ], 20);
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_HARDIRQ], 200 + 10);
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_SOFTIRQ], 40 + 20);
 }
 
-/*
- * On cgroup v1 the victim is the cgroup of the cpu controller. The BPF programs find the cgroup of
- * the cpu controller with and without bpf_get_current_task_btf(), a helper of Linux 5.11.
- */
+/* On cgroup v1 the cpu controller's cgroup is the victim, also before Linux 5.11. */
 TEST_WITH(victims_v1, begin, end)
 {
 	static struct kernfs_node node = {.id = 300};
@@ -258,10 +234,7 @@ static const struct noise_sender *sender(u32 from, u32 to, const char *name)
 	return NULL;
 }
 
-/*
- * Tests senders and receivers of IPIs. An IPI is identified by its name or by the called function.
- * If IPIs are sent to a CPU mask, each bit that is set in the mask counts as one IPI.
- */
+/* An IPI is identified by name or function. Each bit of a mask is one IPI. */
 TEST_WITH(senders, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -309,10 +282,7 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(lists.senders.nr, 0);
 }
 
-/*
- * If one process sent more than half of the IPIs, its PID and a lower bound for the number of its
- * IPIs are returned. An IPI that an interrupt handler sends is not counted for a process.
- */
+/* A process that sent more than half is named, with a lower bound. Interrupts do not count. */
 TEST_WITH(sending_process, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -334,10 +304,7 @@ TEST_WITH(sending_process, begin, end)
 	at(1100);
 	load_irq_leave_line(NULL);
 	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	/*
-	 * The process `other` sends an IPI between the end of the window and the reading of the
-	 * window.
-	 */
+	/* `other` sends between the end of the window and its reading. */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	noise_senders_read(&senders, &all, turn);
@@ -352,9 +319,7 @@ TEST_WITH(sending_process, begin, end)
 	task.tgid = other.tgid = 0;
 }
 
-/*
- * If the table of pairs of sender and receiver is full, IPIs of further pairs are counted as lost.
- */
+/* IPIs of pairs beyond a full table are lost. */
 TEST_WITH(senders_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL, ~0UL, ~0UL}};
@@ -403,10 +368,7 @@ static u64 called(u32 from, u32 to, const char *name)
 	return count;
 }
 
-/*
- * Tests functions that one core calls on another core. The function's row has the symbol of the
- * function, or no name if the kernel has no symbol.
- */
+/* Functions called on another core have their symbol, or no name without one. */
 TEST_WITH(calls, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -435,11 +397,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(lists.calls.nr, 1);
 	assert_int_equal(called(0, 1, "ipi_mb"), 1);
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
-	/*
-	 * Entries of the table of called functions that were unused for two windows are reused for
-	 * other functions. When an entry of the table of called functions is reused, the reader
-	 * looks up the name of the new function.
-	 */
+	/* Entries unused for two windows are reused, and the new name is looked up. */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
@@ -448,10 +406,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, "later") + lists.calls.lost, NOISE_NR_SENDS);
 }
 
-/*
- * If the table of called functions is full, calls of further functions are counted as lost. The IPI
- * of a lost function call is still counted.
- */
+/* Calls beyond a full table are lost, but their IPIs are counted. */
 TEST_WITH(calls_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -470,10 +425,7 @@ TEST_WITH(calls_lost, begin, end)
 	assert_int_equal(lists.senders.lost, 0);
 }
 
-/*
- * The time of a kernel thread excludes interrupts that occur while the thread runs. A kernel thread
- * that preempts a task takes time from the preempted task.
- */
+/* A thread's time excludes interrupts. The preempted task is its victim. */
 TEST_WITH(threads, begin, end)
 {
 	run(1000, &task, false);
@@ -506,10 +458,7 @@ TEST_WITH(in_ksoftirqd, begin, end)
 	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 1000, 1000);
 }
 
-/*
- * If a kernel thread runs during several windows, its time is divided among the windows, and no
- * time counts twice.
- */
+/* A thread in several windows is divided among them. */
 TEST_WITH(open_thread, begin, end)
 {
 	run(1000, &worker, false);
@@ -546,10 +495,7 @@ TEST_WITH(preempted_softirq, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/*
- * At a switch between two user tasks the BPF programs neither end the time interval of the load
- * part nor read the clock.
- */
+/* A switch between two user tasks neither ends the interval nor reads the clock. */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
@@ -563,10 +509,7 @@ TEST_WITH(task_to_task, begin, end)
 	assert_int_equal(lists.nr_sources, 0);
 }
 
-/*
- * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Entries
- * of the table of interrupt lines that were unused for two windows are free again.
- */
+/* Interrupts beyond a full table are lost. Entries unused for two windows are free. */
 TEST_WITH(full, begin, end)
 {
 	static struct irqaction actions[NOISE_NR_LINES + 1];
@@ -588,9 +531,7 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/*
-	 * The table of victims was not full, so the counts of the victims include all interrupts.
-	 */
+	/* The table of victims was not full. */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);
@@ -606,10 +547,7 @@ TEST_WITH(full, begin, end)
 	assert_int_equal(lists.nr_sources, 2);
 }
 
-/*
- * An entry of the table of interrupt lines that was used in the previous window is not reused for
- * another key.
- */
+/* An entry used in the previous window is not reused. */
 TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
@@ -626,10 +564,7 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/*
- * A lookup in the table of kernel threads finds a key even if there are unused entries before the
- * entry of the key.
- */
+/* A key is found behind unused entries. */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;
@@ -639,10 +574,7 @@ TEST_WITH(behind_unused, begin, end)
 	assert_ptr_equal(sum_probe((char *)threads, sizeof(*threads), 63, NOISE_PROBES, 1, 0), &threads[3].sum);
 }
 
-/*
- * An event between the end of a window and the reading of the window is counted in this window, and
- * not in the next window.
- */
+/* An event between the end of a window and its reading is counted in this window. */
 TEST_WITH(late_event, begin, end)
 {
 	run(1000, &task, false);
@@ -657,11 +589,7 @@ TEST_WITH(late_event, begin, end)
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 100);
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
-	/*
-	 * If an interrupt occurs between the end of a window and the reading of the window, the
-	 * longest interrupt time of the next window is unknown. After a longer interrupt, the
-	 * longest interrupt time of a window is known again.
-	 */
+	/* The longest time of the next window is then unknown until a longer interrupt. */
 	device(6000, 6050, 40, &disk);
 	window(7000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 50, 0);

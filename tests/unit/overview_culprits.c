@@ -202,10 +202,7 @@ TEST(starved_on_purpose)
 	EXPECT("neighbour", "/spare", "/batch", NULL, NULL, NULL);
 }
 
-/*
- * For SCHED_IDLE tasks and idle cgroups, only a small part of the waiting counts as lost time. For
- * tasks with a nice value, all waiting counts as lost time.
- */
+/* SCHED_IDLE tasks and idle cgroups lose little by waiting, nice tasks all of it. */
 TEST(low_priority_victims)
 {
 	struct suspect *s;
@@ -321,10 +318,7 @@ TEST(busy_in_own_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "", NULL);
 }
 
-/*
- * The advice for many tasks of the root cgroup moves the tasks to a new cgroup with cpu.idle. With
- * the policy SCHED_IDLE, each task would still have a small weight.
- */
+/* Many tasks of the root are moved to a cgroup; each SCHED_IDLE task would keep a weight. */
 TEST(many_busy_in_root)
 {
 	begin();

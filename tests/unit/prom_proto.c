@@ -105,11 +105,7 @@ TEST(test_coarse)
 	series_free(&table);
 }
 
-/*
- * A native histogram can have bucket counts that are not derived from the cumulative counts. A span
- * is a list of consecutive buckets. A gap of two empty buckets is filled with zeros, and after a
- * gap of three empty buckets a new span begins.
- */
+/* Spans of consecutive buckets: a gap of two is filled with zeros, a gap of three ends a span. */
 TEST(test_fine)
 {
 	union word *words;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests avoidable waits: a task waits although an idle core could run it. Compares the times that
- * the BPF programs count with a brute-force calculation over random schedules.
- */
+/* Compares waits with an idle core that could run the task with brute force. */
 #include "test.h"
 
 #include "bpf_shim.h"

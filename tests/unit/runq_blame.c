@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests rows of blame, which record how long a victim waited for a culprit. Each window contains
- * exactly the blame that was added in the window, in any order of creating and reading rows.
- */
+/* Tests rows of blame: a window has exactly its own, in any order of creation and reading. */
 #include "measure/runq/blame.h"
 
 #include <bpf/bpf.h>
@@ -65,11 +62,7 @@ TEST(test_blame)
 	runq_blame_close(&rows_table);
 }
 
-/*
- * One core has reserved a row of the blame table but not written it. A second core has reserved a
- * row after the unwritten row, and has written its own row. The reader returns the written row
- * immediately, and the unwritten row after its core has written it.
- */
+/* A row that is reserved but not written does not hide later rows, and is read when written. */
 TEST(test_blame_unwritten)
 {
 	uint32_t taken[ROWS_CPUS];

@@ -73,11 +73,7 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		u64 late = i % 2 ? next_random(3 * MS) : 0;
 		s64 off = look(core, 1 + next_random(past), late);
 
-		/*
-		 * The estimated lag may be up to 700 ns too high, because the code path from the
-		 * clock update to the tracepoint may take up to 700 ns longer than the shortest
-		 * path.
-		 */
+		/* The path from the update to the tracepoint varies by up to 700 ns. */
 		if (off > 700)
 			off -= 700;
 		else if (off > 0)
@@ -118,11 +114,7 @@ TEST(test_known_drift_from_the_start)
 
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
-	/*
-	 * The duration of the shortest path from the clock update to the tracepoint is found within
-	 * a few readings. The first estimates of the clock lag are too low by the duration of the
-	 * shortest path to the tracepoint.
-	 */
+	/* The shortest path to the tracepoint is found within a few readings. */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
 

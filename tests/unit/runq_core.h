@@ -34,10 +34,7 @@ static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
-/*
- * The first chunk of counter slots is at a fixed address. The BPF programs address the first chunk
- * of counter slots by a pointer into the middle of the chunk.
- */
+/* BPF programs address the first chunk of slots by a pointer into its middle. */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
 #define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)
 #define FIXED(name) ((void *)name##_area)

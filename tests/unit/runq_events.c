@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the run-queue measurement with fake BPF programs: the stream of long waits, long waits of
- * new groups, and values that are computed only once in several windows.
- */
+/* Tests long waits, new groups, and values of several windows, with fake BPF programs. */
 #include "measure/runq/runq.h"
 #include "present/runq.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests pressure (the time for which a cgroup's tasks wait) on a simulated machine with a random
- * schedule. The test adds up the expected pressure times of each cgroup.
- */
+/* Compares the time for which a cgroup's tasks wait with a random schedule. */
 #include "test.h"
 
 #include "bpf_shim.h"

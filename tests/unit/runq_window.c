@@ -162,11 +162,7 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 10000000);
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
-	/*
-	 * Percentiles are interpolated. The 50th percentile of the waits is a third of the way from
-	 * 1 us to 100 us. The 99th percentile is nine tenths of the way from 100 us to the longest
-	 * wait.
-	 */
+	/* A third of the way to 100 us, and nine tenths of the way to the maximum. */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);

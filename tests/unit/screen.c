@@ -284,10 +284,7 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "source bpf, window 1.00 s, closure 0.0004%"));
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
-	/*
-	 * The bar of core 0 is 62 characters wide, and 15.5 characters show busy time. A fifth of
-	 * the busy time is hardirq. The marker of /proc/stat is at three quarters of the bar.
-	 */
+	/* 62 characters, 15.5 busy, a fifth of them hardirq; /proc/stat at three quarters. */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
 				 "···┃···············]  25.0%  75.0%");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the collectors of the exporter: losses, reports, the limit of noise series, and maxima that
- * expire. The test golden/metrics checks the whole page of metrics.
- */
+/* Tests collectors of the exporter: losses, reports, limits, and maxima that expire. */
 
 #include "base/clock.h"
 #include "serve/export/collector.h"

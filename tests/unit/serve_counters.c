@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the exporter's counters of waits. Counters never decrease, the number of counters is
- * limited, and counters end with their cgroup. The test golden/metrics checks the whole page of
- * metrics.
- */
+/* Tests counters of waits: they never decrease, are limited, and end with their cgroup. */
 #include "serve/export/collector.h"
 
 #include "base/clock.h"
@@ -337,11 +333,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
 }
 
-/*
- * The number of core pairs (pairs of cgroups on one core) has its own limit. If a cgroup is
- * evicted, the times of its core pairs are added to core pairs with (other). If a cgroup has ended,
- * its core pairs are removed.
- */
+/* Core pairs have their own limit. Evicted cgroups become (other), ended ones are removed. */
 TEST_WITH(test_core_pairs, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}, {.path = "/c"}};

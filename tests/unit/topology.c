@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the topology of simulated machines, and the cores that `subtick load` finds in the
- * topology.
- */
+/* Tests the topology of simulated machines, and the cores of `subtick load`. */
 #include "test.h"
 #include "tree.h"
 

@@ -374,11 +374,7 @@ static void wakes_other(u64 ns)
 	trace_wakeup(NULL, &other);
 }
 
-/*
- * Wake-up events do not contain the task that was running. The running task is taken from the
- * context switch before or after the wake-up event. A context switch is not used if events are
- * missing between the wake-up event and the switch.
- */
+/* The running task is taken from the next switch on either side, unless events are missing. */
 TEST(current_at_a_wakeup)
 {
 	struct trace_reader reader;

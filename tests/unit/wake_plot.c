@@ -44,10 +44,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	assert_true(table_number(t, 0, "le_ns") < 2000 &&
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
-	/*
-	 * The table boxes has five latencies for each combination of three states and two sources.
-	 * Rows 5 to 9 of the table are the latencies of wake-ups from C1 by the source timer.
-	 */
+	/* Five latencies for 3 states × 2 sources. Rows 5 to 9: C1, timer. */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
 	expect_row(t, 6, "latency_ns=1025");
@@ -156,10 +153,7 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_true(times_in(svg, "Residency against silent time, by run") > 0);
 	assert_true(times_in(svg, "sklep0 (a model): c6") > 0);
 	assert_int_equal(times_in(svg, "run 1 (a model): no residency counter"), 1);
-	/*
-	 * The latency plot by run shows the wake-ups of both runs. The residency plot by run shows
-	 * only the wake-ups of the run with a residency counter.
-	 */
+	/* Only one of the two runs has a residency counter. */
 	assert_int_equal(times_in(svg, "<circle") - times_in(text, "<circle"), 3 * POINTS);
 	free(text);
 	free(svg);

@@ -300,10 +300,7 @@ TEST_WITH(test_passive, setup, teardown)
 
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
-	/*
-	 * Before the window there were 7 wake-ups of 1.5 µs from C1. In the window there are 20
-	 * wake-ups of 1.5 µs from C1 and 4 wake-ups of 140 µs from C6.
-	 */
+	/* Before the window: 7 of C1. In the window: 20 of 1.5 µs from C1, 4 of 140 µs from C6. */
 	prev[1].count[hist_index(1500)] = 7;
 	hists[1] = prev[1];
 	hists[1].count[hist_index(1500)] += 20;
@@ -321,10 +318,7 @@ TEST_WITH(test_passive, setup, teardown)
 	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 verdict=within",
 	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);
-	/*
-	 * The report of a core without cpuidle counters has null values, not 0. If a counter was
-	 * reset during the measurement, its growth is counted from 0.
-	 */
+	/* Without cpuidle counters null. A reset counter grows from 0. */
 	b->cpu.counted = false;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=null");
 	b->cpu.counted = true;

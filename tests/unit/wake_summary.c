@@ -396,10 +396,7 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
-	/*
-	 * If a shallow state is too slow, no deeper state is chosen, because a limit that allows
-	 * the deeper state also allows the shallow state.
-	 */
+	/* A limit that allows the deep state also allows the slow one. */
 	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }
 

@@ -9,9 +9,11 @@ struct script_word {
 	const char *word;
 	void (*run)(u64 ns, const u64 *arg); /* @arg: the numbers after the word, else 0 */
 	struct task_struct *task; /* the core switches to this task; replaces @run */
+	bool preempts;
 };
 
 static u64 script_start; /* is added to the times of all events */
+static bool script_preempts; /* true while a task preempts another task */
 static void (*script_switch)(u64 ns, struct task_struct *next) = to_task;
 
 /* The array script_words of a test program ends with {0}. */
@@ -29,6 +31,7 @@ static inline void play_words(const struct script_word *words, const char *scrip
 			fail_msg("no event: %s", event);
 		while (known->word && strcmp(known->word, word))
 			known++;
+		script_preempts = known->preempts;
 		if (known->task)
 			script_switch(script_start + ns, known->task);
 		else if (known->run)

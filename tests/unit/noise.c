@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests times of noise sources and victims, with the BPF programs and the reader. */
-#include "load_core.h"
+#include "noise_core.h"
 
-#include "measure/noise/cells.h"
 #include "measure/noise/names.h"
 
-static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
 static struct irqaction ipi = {.name = "IPI"};
 static char reason[] = "Rescheduling interrupts";
 
@@ -18,69 +16,19 @@ static struct css_set sets[] = {
 static struct task_struct worker = {
 	.pid = 31, .flags = PF_KTHREAD, .comm = "kworker/0:1", .cgroups = &sets[0]};
 
-static struct noise_window lists;
-static struct blocks memory;
-static struct noise_cells cells;
-static u64 turn;
+static const struct script_word script_words[] = {NOISE_WORDS,
+						  {"worker", .task = &worker},
+						  {"worker!", .task = &worker, .preempts = true},
+						  {"other!", .task = &other, .preempts = true},
+						  {"task!", .task = &task, .preempts = true},
+						  {0}};
 
 static int begin(void **state)
 {
-	reset(state);
-	idle.flags = PF_KTHREAD; /* the kernel also sets PF_KTHREAD for the idle task */
 	task.cgroups = &sets[1];
 	other.cgroups = &sets[2];
 	ksoftirqd.cgroups = idle.cgroups = &sets[0];
-	want_noise = true;
-	turn = 0;
-	noise_cells_open(&cells, &lists, &memory, &noise_counts, 1);
-	return memory.failed;
-}
-
-static int end(void **state)
-{
-	idle.flags = 0;
-	blocks_free(&memory);
-	return 0;
-}
-
-static void device(u64 from, u64 to, int number, struct irqaction *action)
-{
-	at(from);
-	load_irq_enter_line(NULL, number, action);
-	at(to);
-	load_irq_leave_line(NULL);
-}
-
-static void vector(u64 from, u64 to, u32 vec)
-{
-	at(from);
-	load_softirq_entry(NULL, vec);
-	at(to);
-	load_softirq_exit_noise(NULL, vec);
-}
-
-/* Switches to @next. The previous task sleeps unless @next preempts the previous task. */
-static void run(u64 ns, struct task_struct *next, bool preempts)
-{
-	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
-
-	shim_current->state = preempts ? 0 : 1;
-	at(ns);
-	load_switch(args);
-	shim_current = next;
-}
-
-/* Ends a window at @ns, and reads the sources and the victims of the noise. */
-static struct load_sample window(u64 ns)
-{
-	struct load_sample s = see(ns);
-
-	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	noise_cells_begin(&cells);
-	noise_cells_read(&cells, 0, turn++,
-			 s.part_ns[LOAD_PART_TASK] + s.part_ns[LOAD_PART_KSOFTIRQD], true);
-	noise_cells_end(&cells);
-	return s;
+	return noise_begin(state);
 }
 
 static const struct noise_source *source(const char *name)
@@ -99,6 +47,18 @@ static const struct noise_hit *hit(u64 key)
 	return NULL;
 }
 
+/* Times that a victim lost, by class. */
+static void expect_hit(u64 key, u64 hardirq, u64 softirq, u64 thread, u64 longest)
+{
+	const struct noise_hit *h = hit(key);
+
+	assert_non_null(h);
+	assert_int_equal(h->ns[NOISE_HARDIRQ], hardirq);
+	assert_int_equal(h->ns[NOISE_SOFTIRQ], softirq);
+	assert_int_equal(h->ns[NOISE_THREAD], thread);
+	assert_int_equal(h->longest_ns, longest);
+}
+
 static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u64 longest)
 {
 	const struct noise_source *s = source(name);
@@ -115,18 +75,14 @@ TEST_WITH(interrupts, begin, end)
 {
 	struct load_sample s;
 
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
-	device(2400, 2450, 41, &net);
-	vector(2450, 2650, 3);
-	device(3000, 3100, 40, &disk);
+	play("1000 task; 2000 nvme 2300; 2400 eth 2450; 2450 softirq 3 2650; 3000 nvme 3100");
 	/* On arm64 an IPI's reason is inside the handler of its line. */
 	at(3500);
 	load_irq_enter_line(NULL, 2, &ipi);
 	load_ipi_name_line(NULL, reason);
 	at(3520);
 	load_irq_leave_line(NULL);
-	device(3600, 3600, 41, &net);
+	play("3600 eth 3600");
 	s = window(5000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 2, 400, 300);
 	expect("eth0-rx-0", NOISE_KIND_IRQ, 2, 50, 50);
@@ -137,11 +93,11 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
 	/* A window has only its own interrupts and their longest. */
-	device(5100, 5110, 40, &disk);
+	play("5100 nvme 5110");
 	window(6000);
 	assert_int_equal(lists.nr_sources, 1);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 10, 10);
-	device(6100, 6105, 40, &disk);
+	play("6100 nvme 6105");
 	window(7000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 5, 5);
 }
@@ -149,7 +105,7 @@ TEST_WITH(interrupts, begin, end)
 /* On x86 each vector has its own tracepoint. */
 TEST_WITH(vectors, begin, end)
 {
-	run(1000, &task, false);
+	play("1000 task");
 	at(2000);
 	load_local_timer_enter_line(NULL);
 	at(2100);
@@ -164,39 +120,20 @@ TEST_WITH(vectors, begin, end)
 /* The victim of an interrupt is the task's cgroup, the idle task or a kernel thread. */
 TEST_WITH(victims, begin, end)
 {
-	const struct noise_hit *h;
-
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
-	vector(2300, 2400, 1);
-	run(3000, &other, false);
-	device(3100, 3150, 40, &disk);
-	run(4000, &worker, false);
-	device(4100, 4120, 40, &disk);
-	run(5000, &idle, false);
-	go_idle(5010, 1);
-	device(6000, 6200, 41, &net);
-	vector(6200, 6240, 3);
-	at(6300);
-	load_softirq_entry(NULL, 3);
-	device(6310, 6320, 41, &net);
-	at(6330);
-	load_softirq_exit_noise(NULL, 3);
+	play("1000 task; 2000 nvme 2300; 2300 softirq 1 2400; 3000 other; 3100 nvme 3150; "
+	     "4000 worker; 4100 nvme 4120; 5000 swapper; 5010 idle 1; 6000 eth 6200; "
+	     "6200 softirq 3 6240; 6300 softirq+ 3; 6310 eth 6320; 6330 softirq- 3");
 	window(7000);
 	assert_int_equal(lists.nr_hits, 4);
-	h = hit(100);
-	assert_int_equal(h->ns[NOISE_HARDIRQ], 300);
-	assert_int_equal(h->ns[NOISE_SOFTIRQ], 100);
-	assert_int_equal(h->count[NOISE_SOFTIRQ], 1);
-	assert_int_equal(h->longest_ns, 300);
-	assert_int_equal(h->pid, 10);
-	assert_string_equal(h->comm, "work");
-	assert_int_equal(hit(200)->ns[NOISE_HARDIRQ], 50);
+	expect_hit(100, 300, 100, 0, 300);
+	assert_int_equal(hit(100)->count[NOISE_SOFTIRQ], 1);
+	assert_int_equal(hit(100)->pid, 10);
+	assert_string_equal(hit(100)->comm, "work");
 	/* The task slept while the kernel thread ran. */
+	expect_hit(200, 50, 0, 0, 50);
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
-	assert_int_equal(hit(NOISE_ON_THREAD)->ns[NOISE_HARDIRQ], 20);
-	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_HARDIRQ], 200 + 10);
-	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_SOFTIRQ], 40 + 20);
+	expect_hit(NOISE_ON_THREAD, 20, 0, 0, 20);
+	expect_hit(NOISE_ON_IDLE, 200 + 10, 40 + 20, 0, 200);
 }
 
 /* On cgroup v1 the cpu controller's cgroup is the victim, also before Linux 5.11. */
@@ -209,19 +146,15 @@ TEST_WITH(victims_v1, begin, end)
 
 	noise_v1 = true;
 	task.cgroups = &set;
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
+	play("1000 task; 2000 nvme 2300");
 	shim_fields = " BPF_FUNC_get_current_task_btf ";
-	vector(2300, 2400, 1);
+	play("2300 softirq 1 2400");
 	shim_fields = "";
-	run(3000, &worker, true);
-	run(3500, &task, false);
+	play("3000 worker!; 3500 task");
 	window(4000);
 	noise_v1 = false;
 	assert_int_equal(lists.nr_hits, 1);
-	assert_int_equal(hit(300)->ns[NOISE_HARDIRQ], 300);
-	assert_int_equal(hit(300)->ns[NOISE_SOFTIRQ], 100);
-	assert_int_equal(hit(300)->ns[NOISE_THREAD], 500);
+	expect_hit(300, 300, 100, 500, 500);
 }
 
 static const struct noise_sender *sender(u32 from, u32 to, const char *name)
@@ -428,31 +361,21 @@ TEST_WITH(calls_lost, begin, end)
 /* A thread's time excludes interrupts. The preempted task is its victim. */
 TEST_WITH(threads, begin, end)
 {
-	run(1000, &task, false);
-	run(2000, &worker, true);
-	device(2100, 2400, 40, &disk);
-	vector(2400, 2500, 1);
-	run(3000, &ksoftirqd, false);
-	run(3200, &task, false);
-	/* If a kernel thread is woken on an idle core, no task loses time. */
-	run(4000, &idle, false);
-	run(5000, &worker, false);
-	run(5500, &idle, false);
+	play("1000 task; 2000 worker!; 2100 nvme 2400; 2400 softirq 1 2500; 3000 ksoftirqd; 3200 task; "
+	     /* If a kernel thread is woken on an idle core, no task loses time. */
+	     "4000 swapper; 5000 worker; 5500 swapper");
 	window(6000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 2, 600 + 500, 600);
 	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 200, 200);
-	assert_int_equal(hit(100)->ns[NOISE_THREAD], 600 + 200);
+	expect_hit(100, 0, 0, 600 + 200, 600);
 	assert_int_equal(hit(100)->count[NOISE_THREAD], 2);
-	assert_int_equal(hit(100)->longest_ns, 600);
 	assert_int_equal(hit(100)->pid, 10);
 }
 
 /* The time of softirqs inside ksoftirqd counts only as time of the thread ksoftirqd. */
 TEST_WITH(in_ksoftirqd, begin, end)
 {
-	run(1000, &ksoftirqd, false);
-	vector(1100, 1900, 3);
-	run(2000, &task, false);
+	play("1000 ksoftirqd; 1100 softirq 3 1900; 2000 task");
 	window(3000);
 	assert_null(source("NET_RX"));
 	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 1000, 1000);
@@ -461,16 +384,15 @@ TEST_WITH(in_ksoftirqd, begin, end)
 /* A thread in several windows is divided among them. */
 TEST_WITH(open_thread, begin, end)
 {
-	run(1000, &worker, false);
+	play("1000 worker");
 	window(3000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 0, 2000, 2000);
 	window(6000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 0, 3000, 5000);
-	run(6500, &task, false);
-	run(7000, &worker, false);
+	play("6500 task; 7000 worker");
 	window(7100);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 1, 500 + 100, 5500);
-	run(7300, &task, false);
+	play("7300 task");
 	window(8000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 1, 200, 300);
 	window(9000);
@@ -483,13 +405,7 @@ TEST_WITH(preempted_softirq, begin, end)
 	struct load_sample s;
 
 	shim_fields = " softirq_disable_cnt ";
-	run(1000, &task, false);
-	at(2000);
-	load_softirq_entry(NULL, 3);
-	run(2300, &other, true);
-	run(4000, &task, false);
-	at(4100);
-	load_softirq_exit_noise(NULL, 3);
+	play("1000 task; 2000 softirq+ 3; 2300 other!; 4000 task; 4100 softirq- 3");
 	s = window(5000);
 	expect("NET_RX", NOISE_KIND_SOFTIRQ, 2, 400, 300);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
@@ -500,10 +416,9 @@ TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
 
-	run(1000, &task, false);
+	play("1000 task");
 	base = slot->base;
-	run(2000, &other, false);
-	run(2500, &task, true);
+	play("2000 other; 2500 task!");
 	assert_int_equal(slot->base, base);
 	window(3000);
 	assert_int_equal(lists.nr_sources, 0);
@@ -517,7 +432,7 @@ TEST_WITH(full, begin, end)
 	u64 ns = 0, lost = 0;
 	struct noise_losses losses;
 
-	run(1000, &task, false);
+	play("1000 task");
 	for (int i = 0; i <= NOISE_NR_LINES; i++) {
 		snprintf(names[i], sizeof(names[i]), "dev%d", i);
 		actions[i].name = names[i];
@@ -552,8 +467,7 @@ TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
 
-	run(1000, &task, false);
-	device(2000, 2100, 40, &disk);
+	play("1000 task; 2000 nvme 2100");
 	for (int i = 0; i < NOISE_NR_LINES; i++)
 		if (noise_counts.lines[i].sum.key)
 			cell = &noise_counts.lines[i];
@@ -577,15 +491,13 @@ TEST_WITH(behind_unused, begin, end)
 /* An event between the end of a window and its reading is counted in this window. */
 TEST_WITH(late_event, begin, end)
 {
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
+	play("1000 task; 2000 nvme 2300");
 	window(3000);
 	window(4000);
 	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	device(5000, 5100, 40, &disk);
-	noise_cells_begin(&cells);
-	noise_cells_read(&cells, 0, turn++, 0, true);
-	noise_cells_end(&cells);
+	play("5000 nvme 5100");
+	noise_window_seq -= 1ULL << NOISE_WINDOW_SHIFT;
+	read_cells(&(struct load_sample){0});
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 100);
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
@@ -605,7 +517,7 @@ TEST_WITH(percentile, begin, end)
 {
 	u64 ns = 2000;
 
-	run(1000, &task, false);
+	play("1000 task");
 	for (int i = 0; i < 200; i++, ns += 10000)
 		device(ns, ns + (i < 190 ? 1000 : 8000), 40, &disk);
 	window(ns);

@@ -124,10 +124,7 @@ TEST_WITH(task_to_task, reset, NULL)
 		assert_int_equal(slot->base, base);
 		assert_int_equal(see(2500 + i * 1000).part_ns[LOAD_PART_TASK], 1500 + i * 1000);
 	}
-	to_task(6000, &ksoftirqd);
-	to_task(6500, &task);
-	to_task(7000, &other);
-	to_task(8000, &idle);
+	play("6000 ksoftirqd; 6500 task; 7000 other; 8000 swapper");
 	s = see(9000);
 	EXPECT_PARTS(s, P(TASK) = 5000 + 1500, P(KSOFTIRQD) = 500, P(IDLE_LOOP) = 2000);
 }
@@ -271,12 +268,8 @@ TEST_WITH(before_the_start, reset, NULL)
 
 	for (int i = 0; i < 2; i++) {
 		slot->start_ns = starts[i];
-		irq(3000, 3100);
-		leave_idle(3200);
-		softirq(3300, 3400, 3);
-		to_task(3500, &task);
-		to_task(3600, &idle);
-		go_idle(3700, 1);
+		play("3000 irq 3100; 3200 exit; 3300 softirq 3 3400; 3500 task; 3600 swapper; "
+		     "3700 idle 1");
 		assert_int_equal(slot->base | slot->hirq | slot->vec | slot->moving, 0);
 		assert_int_equal(slot->odd_edges | slot->vec_count[3], 0);
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests counters of `subtick load` that are no times: bursts, cycles, seeds, hotplug. */
-#include "load_core.h"
+#include "load_script.h"
 
 #include "stats/hist.h"
+
+static const struct script_word script_words[] = {LOAD_WORDS, {0}};
 
 static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 {
@@ -16,13 +18,8 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	want_bursts = true;
 	go_idle(1000, 1);
 	expect_bursts(0, 0, 0);
-	leave_idle(5000);
-	irq(5100, 5200);
-	to_task(5300, &task);
-	irq(6000, 6100);
-	to_task(7000, &other);
-	to_task(8000, &idle);
-	go_idle(8300, 1);
+	play("5000 exit; 5100 irq 5200; 5300 task; 6000 irq 6100; 7000 other; 8000 swapper; "
+	     "8300 idle 1");
 	expect_bursts(1, 3300, 1);
 	go_idle(9000, 1);
 	expect_bursts(1, 3300, 1);
@@ -30,9 +27,7 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	go_idle(9110, 1);
 	expect_bursts(2, 10, 1);
 	/* If the event of an idle entry was lost, a second idle exit continues the busy period. */
-	leave_idle(9200);
-	leave_idle(9250);
-	go_idle(9300, 1);
+	play("9200 exit; 9250 exit; 9300 idle 1");
 	expect_bursts(3, 100, 1);
 	leave_idle(9500);
 	go_idle(9490, 1);
@@ -40,9 +35,7 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	/* The first event of the core is an interrupt while the core is idle. */
 	reset(state);
 	want_bursts = true;
-	irq(3000, 3100);
-	leave_idle(3200);
-	go_idle(3600, 1);
+	play("3000 irq 3100; 3200 exit; 3600 idle 1");
 	expect_bursts(1, 600, 1);
 }
 
@@ -50,14 +43,9 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {
 	want_bursts = true;
-	go_idle(1000, 1);
-	irq(3000, 3100);
-	leave_idle(3200);
-	go_idle(3500, 1);
+	play("1000 idle 1; 3000 irq 3100; 3200 exit; 3500 idle 1");
 	expect_bursts(1, 500, 1);
-	softirq(4000, 4100, 3);
-	leave_idle(4200);
-	go_idle(4700, 1);
+	play("4000 softirq 3 4100; 4200 exit; 4700 idle 1");
 	expect_bursts(2, 700, 1);
 	want_bursts = false;
 	leave_idle(5000);
@@ -151,10 +139,7 @@ TEST_WITH(own_slot, reset, NULL)
 	load_idle(NULL, 1, 1);
 	at(3000);
 	load_idle(NULL, PWR_EVENT_EXIT, 1);
-	irq(3100, 3200);
-	to_task(4000, &task);
-	softirq(4500, 4600, 3);
-	to_task(6000, &idle);
+	play("3100 irq 3200; 4000 task; 4500 softirq 3 4600; 6000 swapper");
 	shim_cpu = task.thread_info.cpu = idle.thread_info.cpu = 0;
 	assert_true(load_slot_read(second, 7000, LOAD_HALT, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000);
@@ -217,10 +202,7 @@ TEST_WITH(vectors, reset, NULL)
 {
 	struct load_vecs vecs;
 
-	to_task(1000, &task);
-	softirq(1100, 1200, 1);
-	softirq(1300, 1700, 9);
-	softirq(1800, 1900, 9);
+	play("1000 task; 1100 softirq 1 1200; 1300 softirq 9 1700; 1800 softirq 9 1900");
 	softirq(2000, 2100, LOAD_NR_VECS);
 	at(2200);
 	load_softirq_entry(NULL, 1);

@@ -108,7 +108,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	return 0;
 }
 
-int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
+int __wrap_procstat_read(struct sys_text *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	stat_reads++;
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));

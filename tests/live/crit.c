@@ -4,7 +4,6 @@
  * engines.
  */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,11 +13,8 @@
 #include <unistd.h>
 
 #include "crit_module.h"
-#include "judge.h"
 #include "live.h"
 #include "host/meminfo.h"
-
-#define COMPARISONS 5
 
 static bool have_bpf, have_module;
 
@@ -117,19 +113,14 @@ static bool save(const char *path, const char *text)
 	return file && !fclose(file) && ok;
 }
 
-struct baseline {
-	const char *engine, *path;
-	int rows; /* number of operations that were compared */
-};
-
-/* Runs crit and saves its output as the baseline file. */
-static bool save_run(const struct baseline *baseline)
+/* Runs crit and saves its output as a baseline file. */
+static bool save_run(const char *engine, const char *path)
 {
 	struct live_run run;
 	bool saved;
 
-	live_run(ARGS("crit", "--json", "-e", baseline->engine, "-r", "5", "-n", "3000"), &run);
-	saved = !run.exit_code && save(baseline->path, run.out);
+	live_run(ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000"), &run);
+	saved = !run.exit_code && save(path, run.out);
 	live_run_free(&run);
 	return saved;
 }
@@ -167,54 +158,22 @@ static json_t *diff_row(json_t *root, const char *engine, const char *op)
 	return NULL;
 }
 
-/*
- * Returns the number of compared operations, or -1 without a report. @differs counts the operations
- * that changed.
- */
-static int differ_once(struct baseline *baseline, int differs[3])
+/* Returns the number of compared operations. @ret_faster counts operations that became faster. */
+static int compare_rows(const char *engine, const char *path, int *ret_faster)
 {
-	json_t *root = compare(baseline->engine, baseline->path);
+	json_t *root = compare(engine, path);
+	int rows = 0;
 
-	baseline->rows = 0;
+	*ret_faster = 0;
 	for (int op = 0; op < 3; op++) {
-		json_t *row = diff_row(root, baseline->engine, tree_ops[op]);
+		json_t *row = diff_row(root, engine, tree_ops[op]);
 
-		if (isnan(live_number(row, "change_ratio")))
-			continue;
-		baseline->rows++;
-		differs[op] += json_is_true(json_object_get(row, "changed"));
-		live_note("%s: change %g (%g…%g)", tree_ops[op], live_number(row, "change_ratio"),
-			  live_number(row, "change_low_ratio"),
-			  live_number(row, "change_high_ratio"));
+		rows += !isnan(live_number(row, "change_ratio"));
+		*ret_faster += json_is_true(json_object_get(row, "changed")) &&
+			       live_number(row, "change_ratio") < 0;
 	}
 	json_decref(root);
-	return root ? baseline->rows : -1;
-}
-
-/*
- * Compares several runs of crit on the same kernel, each with its own baseline run. At most two of
- * the COMPARISONS comparisons may report that an operation differs by more than the spread of the
- * rounds, because the kernel is the same. The ranges of two runs with five rounds each are disjoint
- * by chance in 0.8 % of cases. The probability that an operation differs by chance in three of five
- * comparisons is 0.0005 %.
- */
-static void measure_against(void *arg, struct verdict *verdict)
-{
-	struct baseline *baseline = arg;
-	bool saved = true, compared = true;
-	int differs[3] = {0, 0, 0};
-
-	for (int i = 0; i < COMPARISONS && saved; i++) {
-		saved = save_run(baseline);
-		compared = saved && differ_once(baseline, differs) > 0 && compared;
-	}
-	verdict_always(verdict, saved, "%s: a run to compare with", baseline->engine);
-	verdict_always(verdict, compared, "%s: --against compares %d operations", baseline->engine,
-		       baseline->rows);
-	verdict_figure(verdict, differs[0] < 3 && differs[1] < 3 && differs[2] < 3,
-		       "%s: the same kernel against itself differs beyond the spread in %d, %d and "
-		       "%d of %d comparisons, fewer than three",
-		       baseline->engine, differs[0], differs[1], differs[2], COMPARISONS);
+	return rows;
 }
 
 /*
@@ -224,24 +183,14 @@ static void measure_against(void *arg, struct verdict *verdict)
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
-	struct baseline baseline = {.engine = engine, .path = path};
-	/*
-	 * crit measures the cores one after the other. Other work on a core does not change a
-	 * median if the work takes less than a tenth of the CPU time.
-	 */
-	struct judge_opts opts = {
-		.cpu = WITNESS_ALL_CPUS,
-		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
-		.measure = measure_against,
-		.arg = &baseline};
-	int fd = mkstemp(path), beyond = 0, rows;
+	int fd = mkstemp(path), faster, rows;
 	struct live_run run;
-	json_t *root;
 
 	if (fd >= 0)
 		close(fd);
-	judge(&opts);
-	rows = baseline.rows;
+	live_ok(save_run(engine, path), "%s: a run to compare with", engine);
+	rows = compare_rows(engine, path, &faster);
+	live_ok(rows > 0, "%s: --against compares %d operations", engine, rows);
 
 	snprintf(other, sizeof(other),
 		 "{\"schema\":\"subtick.crit/1\",\"window_ns\":1,\"engine\":\"%s\",\"unit\":\"%s\","
@@ -260,15 +209,8 @@ static void check_against(const char *engine)
 		fprintf(file, "]}\n");
 		fclose(file);
 	}
-	root = compare(engine, path);
-	for (int op = 0; op < 3; op++) {
-		json_t *row = diff_row(root, engine, tree_ops[op]);
-
-		beyond += json_is_true(json_object_get(row, "changed")) &&
-			  live_number(row, "change_ratio") < 0;
-	}
-	live_ok(beyond == rows && rows, "a second per pair is beyond every spread (%d)", beyond);
-	json_decref(root);
+	compare_rows(engine, path, &faster);
+	live_ok(faster == rows && rows, "a second per pair is beyond every spread (%d)", faster);
 	live_run(ARGS("crit", "-e", engine, "-r", "1", "--work", "--against", path), &run);
 	live_ok(run.exit_code == 1 && strstr(run.err, "differ in do_work") && *run.out,
 		"another kind of run: the report, then one clear line (%s)", run.err);

@@ -24,6 +24,8 @@
 #define SUBTICK_PATH "subtick"
 #endif
 
+#define WATCH_MS 300
+
 static int nr_tests, nr_failed;
 
 static void print_line(const char *fmt, va_list ap)
@@ -357,9 +359,26 @@ static void watch_idle(const int *cpus, int nr, long long *ret_ticks)
 {
 	for (int i = 0; i < nr; i++)
 		ret_ticks[i] = -idle_ticks(cpus[i]);
-	live_sleep_ms(300);
+	live_sleep_ms(WATCH_MS);
 	for (int i = 0; i < nr; i++)
 		ret_ticks[i] += idle_ticks(cpus[i]);
+}
+
+void live_idle_ok(int cpu, bool good, const char *fmt, ...)
+{
+	long long ticks;
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!good)
+		watch_idle(&cpu, 1, &ticks);
+	if (good || ticks > WATCH_MS / 20)
+		live_ok(good, "%s", text);
+	else
+		live_skip(text, "not judged: CPU %d is busy", cpu);
 }
 
 bool live_two_cpus(int *ret_measured, int *ret_other)

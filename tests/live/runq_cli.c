@@ -111,18 +111,14 @@ static void measure_over(void *arg, struct verdict *verdict)
 	live_run_free(&run);
 }
 
-static void check_verdict(const struct victim *victim, int cpu)
+static void check_verdict(struct victim *victim)
 {
-	struct judge_opts opts = {.cpu = cpu,
-				  .limits = {.taken = INFINITY, .waited = -1},
-				  .measure = measure_over,
-				  .arg = (void *)victim};
 	const char *const under[] = {"runq", "-c", victim->cgroup, "--fail-over", "p50=60s", "0.5",
 				     "1",    NULL};
 	const char *const gone[] = {"runq", "-c", "/subtick-no-such", "0.1", "1", NULL};
 	struct live_run run;
 
-	judge(&opts);
+	judge(measure_over, victim);
 	live_run(under, &run);
 	live_ok(run.exit_code == 0, "--fail-over p50=60s exits 0");
 	live_run_free(&run);
@@ -267,7 +263,7 @@ int main(void)
 	pids[1] = load_burner(two, cpu);
 	check_json(one);
 	check_roots();
-	check_verdict(&(struct victim){one, pids[0]}, cpu);
+	check_verdict(&(struct victim){one, pids[0]});
 	check_stream(one);
 	check_forms(two);
 	check_comm_of_cgroup(two);

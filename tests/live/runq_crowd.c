@@ -19,20 +19,6 @@
 #define CROWD_MS 600
 #define WAKES	 1000
 
-/*
- * Judges counts that do not depend on other work on the core. Only the function @measure can mark
- * an attempt as disturbed.
- */
-static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
-{
-	const struct judge_opts opts = {.cpu = cpu,
-					.limits = {.taken = INFINITY, .waited = -1},
-					.measure = measure,
-					.arg = arg};
-
-	judge(&opts);
-}
-
 /* Ends a window. Adds the wait time of cgroup @who to @sum_ns and updates @max_ns. */
 static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
 		       double *max_ns, double *negative)
@@ -237,7 +223,7 @@ static void filter(struct runq_opts opts, const char *asked, const char *other, 
 	opts.nr_cgroups = 1;
 	f.meter = window_open(&opts);
 	window_begin(f.meter);
-	judge_counts(cpu, measure_filter, &f);
+	judge(measure_filter, &f);
 	f.meter->ops->close(f.meter);
 	load_kill(waker);
 	load_kill(f.woken);
@@ -256,12 +242,12 @@ int main(void)
 	live_pin(other);
 	crowd = (struct crowd){.opts = opts, .cpu = cpu};
 	crowd.cgroup = cgroups_make("crowd");
-	judge_counts(cpu, measure_crowd, &crowd);
+	judge(measure_crowd, &crowd);
 	crowd.cgroup = cgroups_make("blamed");
 	crowd.opts.causes = crowd.opts.blame = true;
-	judge_counts(cpu, measure_crowd, &crowd);
+	judge(measure_crowd, &crowd);
 	crowd.opts.source = RUNQ_SOURCE_WAKEUP;
-	judge_counts(cpu, measure_crowd, &crowd);
+	judge(measure_crowd, &crowd);
 	filter(opts, cgroups_make("asked"), cgroups_make("beside"), cpu);
 	return live_done();
 }

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compares wait counts per pod with schedstat, for cgroup names of both kubelet cgroup drivers. */
-#include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <subtick/runq.h>
 
 #include "cgroups.h"
 #include "live.h"
@@ -17,7 +10,6 @@
 #include "runq_window.h"
 
 #define UID_A  "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
-#define UID_B  "1a1b2c3d-4e5f-6789-abcd-ef0123456789"
 #define UID_B_ "1a1b2c3d_4e5f_6789_abcd_ef0123456789"
 #define HEX    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
 #define SLICE  "kubepods-besteffort.slice"
@@ -183,58 +175,6 @@ static void check_rest(const struct nodes *nodes)
 	report_free(report);
 }
 
-/* Mounts an empty /var/log in a private mount namespace. Returns false on failure. */
-static bool names_open(void)
-{
-	mkdir("/var", 0755);
-	mkdir("/var/log", 0755);
-	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
-	       !mount("none", "/var/log", "tmpfs", 0, NULL) && !mkdir("/var/log/pods", 0755) &&
-	       !mkdir("/var/log/containers", 0755);
-}
-
-static const char *text_of(const struct report *report, const char *row, const char *key)
-{
-	const struct table *table = report_find(report, "groups");
-	long col = table ? table_find(table, key) : -1;
-
-	for (size_t i = 0; col >= 0 && i < table->nr_rows; i++) {
-		const struct value *first = table_cell(table, i, 0);
-		const struct value *value = table_cell(table, i, col);
-
-		if (first->kind == VALUE_STR && !strcmp(first->str, row))
-			return value->kind == VALUE_STR ? value->str : "";
-	}
-	return "";
-}
-
-/*
- * Checks that only pods that match a pod rule have rows, and that all waits of these pods are
- * counted.
- */
-static void check_rule(const struct nodes *nodes, bool include, const char *text, bool first)
-{
-	struct runq_rules rules = {0};
-	struct runq_opts opts = {.sum = ROLLUP_POD, .rules = &rules};
-	struct bounds bounds;
-	struct report *report;
-	struct err err = {0};
-	char what[128];
-
-	if (runq_rules_add(&rules, include, text, &err)) {
-		live_ok(false, "%s", err.what);
-		return;
-	}
-	report = measure(nodes, &opts, &bounds);
-	snprintf(what, sizeof(what), "--%s %s", include ? "include" : "exclude", text);
-	check_count(what, report, first ? nodes->pod_a : nodes->pod_b, &bounds,
-		    first ? bounds.a : bounds.b);
-	live_ok(isnan(window_group(report, first ? nodes->pod_b : nodes->pod_a, "count")),
-		"%s: no row for the other pod", what);
-	report_free(report);
-	runq_rules_free(&rules);
-}
-
 /*
  * Tests the pod rules of the exporter, with causes and blame. The counters of an excluded pod must
  * not change. The counters of the included pod must contain all waits of that pod. An excluded pod
@@ -290,139 +230,6 @@ static void check_exporter(const struct nodes *nodes)
 	runq_rules_free(&rules);
 }
 
-#define TASKS "/run/containerd/io.containerd.runtime.v2.task"
-#define CRI   "io.kubernetes.cri."
-
-/* Creates the files that containerd keeps for a container, in a private mount namespace. */
-static bool containerd_leaves(const char *config)
-{
-	FILE *file;
-	bool fine;
-
-	mkdir("/run/containerd", 0711);
-	if (mount("none", "/run/containerd", "tmpfs", 0, NULL) || mkdir(TASKS, 0711) ||
-	    mkdir(TASKS "/k8s.io", 0711) || mkdir(TASKS "/k8s.io/" HEX "1", 0711))
-		return false;
-	file = fopen(TASKS "/k8s.io/" HEX "1/config.json", "w");
-	if (!file)
-		return false;
-	fine = fputs(config, file) >= 0;
-	return !fclose(file) && fine;
-}
-
-static bool is(const char *text, const char *want)
-{
-	return text && !strcmp(text, want);
-}
-
-static const char *text(const struct subtick_window *w, size_t row, enum subtick_key key)
-{
-	return subtick_text(w, SUBTICK_GROUPS, row, key);
-}
-
-/* Returns the index of the row of a cgroup, or the number of rows if the cgroup has no row. */
-static size_t row_of(const struct subtick_window *w, const char *cgroup)
-{
-	size_t row = 0;
-
-	while (row < subtick_rows(w, SUBTICK_GROUPS) && !is(text(w, row, SUBTICK_CGROUP), cgroup))
-		row++;
-	return row;
-}
-
-/*
- * Checks that the library returns the names of a pod and its container, and the container image.
- * The image name comes from the files of the container runtime.
- */
-static void check_library(const struct nodes *nodes)
-{
-	const struct subtick_window *w = NULL;
-	struct subtick *ctx;
-	size_t row;
-
-	if (!containerd_leaves("{\"annotations\":{\"" CRI "container-name\":\"nginx\",\"" CRI
-			       "image-name\":\"localhost/nginx:1\",\"" CRI
-			       "sandbox-name\":\"web-1\",\"" CRI
-			       "sandbox-namespace\":\"shop\"}}")) {
-		live_skip("names in the library", "cannot have a folder of containerd: %s",
-			  strerror(errno));
-		return;
-	}
-	if (subtick_runq_open(&ctx, NULL)) {
-		live_ok(false, "%s", subtick_error());
-		return;
-	}
-	usleep(500000);
-	subtick_read(ctx, &w);
-	row = row_of(w, nodes->containers[0]);
-	live_ok(is(text(w, row, SUBTICK_NAMESPACE), "shop") && is(text(w, row, SUBTICK_POD), "web-1") &&
-			is(text(w, row, SUBTICK_CONTAINER), "nginx") &&
-			is(text(w, row, SUBTICK_POD_UID), UID_A) &&
-			is(text(w, row, SUBTICK_QOS), "burstable") &&
-			is(text(w, row, SUBTICK_CONTAINER_ID), HEX "1"),
-		"the library has the names of a container");
-	live_ok(is(text(w, row, SUBTICK_IMAGE), "localhost/nginx:1"), "and its image: %s",
-		text(w, row, SUBTICK_IMAGE) ?: "none");
-	row = row_of(w, nodes->containers[1]);
-	live_ok(row < subtick_rows(w, SUBTICK_GROUPS) && !text(w, row, SUBTICK_IMAGE) &&
-			!text(w, row, SUBTICK_CONTAINER),
-		"what is unknown is NULL");
-	subtick_close(ctx);
-}
-
-/*
- * Checks the names of pods and containers. The log directory of pod A exists before the first
- * window. The log directory of pod B and the link of a container of pod A appear during a window.
- */
-static void check_names(const struct nodes *nodes)
-{
-	struct runq_opts pods = {.sum = ROLLUP_POD}, containers = {0};
-	struct runq_opts spaces = {.sum = ROLLUP_NAMESPACE};
-	struct meter *meter;
-	struct report *report;
-	struct bounds bounds;
-
-	if (!names_open()) {
-		live_skip("names", "cannot have a /var/log of its own: %s", strerror(errno));
-		return;
-	}
-	mkdir("/var/log/pods/shop_web-1_" UID_A, 0755);
-	meter = window_open(&pods);
-	window_begin(meter);
-	mkdir("/var/log/pods/bank_db_" UID_B, 0755);
-	report = window_end(meter, 500);
-	live_ok(!strcmp(text_of(report, nodes->pod_a, "name"), "shop/web-1") &&
-			!strcmp(text_of(report, nodes->pod_a, "namespace"), "shop") &&
-			!strcmp(text_of(report, nodes->pod_a, "pod"), "web-1"),
-		"a pod has its name: %s", text_of(report, nodes->pod_a, "name"));
-	live_ok(!strcmp(text_of(report, nodes->pod_b, "name"), "bank/db"),
-		"so does one whose directory is made during the window: %s",
-		text_of(report, nodes->pod_b, "name"));
-	report_free(report);
-	meter->ops->close(meter);
-
-	meter = window_open(&containers);
-	window_begin(meter);
-	if (symlink("/nowhere", "/var/log/containers/web-1_shop_nginx-" HEX "1.log"))
-		live_note("no link: %s", strerror(errno));
-	report = window_end(meter, 500);
-	live_ok(!strcmp(text_of(report, nodes->containers[0], "name"), "shop/web-1/nginx"),
-		"a container has its name: %s", text_of(report, nodes->containers[0], "name"));
-	live_ok(!strcmp(text_of(report, nodes->containers[1], "name"), "shop/web-1/0123456789ab"),
-		"one without a link has its id: %s", text_of(report, nodes->containers[1], "name"));
-	report_free(report);
-	meter->ops->close(meter);
-
-	report = measure(nodes, &spaces, &bounds);
-	check_count("--per namespace", report, "shop", &bounds, bounds.a);
-	check_count("--per namespace", report, "bank", &bounds, bounds.b);
-	report_free(report);
-	check_rule(nodes, true, "namespace=sh*", true);
-	check_rule(nodes, false, "pod=web-?", false);
-	check_rule(nodes, false, "qos=besteffort", true);
-	check_library(nodes);
-}
-
 int main(void)
 {
 	struct nodes nodes;
@@ -435,7 +242,6 @@ int main(void)
 	check_pods(&nodes);
 	check_rest(&nodes);
 	check_exporter(&nodes);
-	check_names(&nodes);
 	for (int i = 0; i < NR_TASKS; i++)
 		load_kill(nodes.pids[i]);
 	return live_done();

@@ -30,7 +30,7 @@ BEYOND = (
     ("lib/measure/runq/", ["live/runq_cli", "live/runq_crowd"]),
     ("lib/measure/trace/", ["live/trace"]),
     ("lib/measure/try/", ["live/try"]),
-    ("lib/measure/wake/", ["live/wake", "live/wake_restore"]),
+    ("lib/measure/wake/", ["live/wake", "live/wake_states"]),
     ("lib/measure/", ["suite/schemas", "live/load_cli"]),
     ("bpf/load_noise", ["live/noise"]),
     ("bpf/load", ["live/load_cli", "live/noise"]),

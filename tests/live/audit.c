@@ -14,20 +14,6 @@
 #include "live.h"
 
 static char cpu_text[16];
-/* Returns the row of @table in which @key has the value @name. */
-static json_t *row_of(json_t *root, const char *table, const char *key, const char *name)
-{
-	json_t *list = json_object_get(root, table);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *row = json_array_get(list, i);
-
-		if (!strcmp(json_string_value(json_object_get(row, key)) ?: "", name))
-			return row;
-	}
-	return NULL;
-}
-
 static bool is_svg(const char *path)
 {
 	char head[5] = "", tail[8] = "";
@@ -65,7 +51,8 @@ static void check_delays(json_t *root)
 
 static void check_softirqs(int cpu, json_t *root, const char *load)
 {
-	double on_idle = live_number(row_of(root, "loads", "load", load), "softirq_on_idle_ratio");
+	double on_idle =
+		live_number(live_row(root, "loads", "load", load), "softirq_on_idle_ratio");
 
 	if (isnan(on_idle))
 		live_skip(load, "this machine cannot make that load");
@@ -150,9 +137,8 @@ static json_t *object_of(const char *lines, const char *experiment)
 	for (const char *line = lines; line && *line;) {
 		size_t len = strcspn(line, "\n");
 		json_t *root = json_loadb(line, len, 0, NULL);
-		const char *got = json_string_value(json_object_get(root, "experiment"));
 
-		if (got && !strcmp(got, experiment))
+		if (!strcmp(live_text(root, "experiment"), experiment))
 			return root;
 		json_decref(root);
 		line += len + (line[len] == '\n');
@@ -176,7 +162,7 @@ static void check_experiments(int cpu)
 				json_is_object(json_object_get(roots[j], "quality")),
 			"audit without an experiment gives %s", experiments[j]);
 	}
-	set = row_of(roots[0], "sets", "set", "user+system: user, nice, system");
+	set = live_row(roots[0], "sets", "set", "user+system: user, nice, system");
 	live_ok(live_number(set, "read_hz") > 0.0, "the columns were read %.0f times a second",
 		live_number(set, "read_hz"));
 	check_delays(roots[1]);

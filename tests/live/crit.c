@@ -18,25 +18,9 @@
 
 static bool have_bpf, have_module;
 
-static json_t *op_row(json_t *root, const char *table, const char *op)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, table), i,
-			   row) if (!strcmp(json_string_value(json_object_get(row, "op")) ?: "",
-					    op)) return row;
-	return NULL;
-}
-
-static bool is_text(json_t *root, const char *key, const char *text)
-{
-	return !strcmp(json_string_value(json_object_get(root, key)) ?: "", text);
-}
-
 static void check_op(json_t *root, const char *op)
 {
-	json_t *row = op_row(root, "ops", op);
+	json_t *row = live_row(root, "ops", "op", op);
 	double median = live_number(row, "median"), average = live_number(row, "average");
 	double max = live_number(row, "max"), max_avg = live_number(row, "max_avg");
 
@@ -65,8 +49,9 @@ static void check_engine(const char *engine, const char *unit)
 
 	if (!live_ok(root != NULL, "engine %s gives one JSON object", engine))
 		return;
-	live_ok(is_text(root, "schema", "subtick.crit/1") && is_text(root, "engine", engine) &&
-			is_text(root, "unit", unit),
+	live_ok(!strcmp(live_text(root, "schema"), "subtick.crit/1") &&
+			!strcmp(live_text(root, "engine"), engine) &&
+			!strcmp(live_text(root, "unit"), unit),
 		"schema, engine and unit %s", unit);
 	live_ok(live_number(root, "nr_samples") == 2000 && live_number(root, "nr_highest") == 50 &&
 			live_number(root, "rounds") == 3 &&
@@ -152,9 +137,10 @@ static json_t *diff_row(json_t *root, const char *engine, const char *op)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, ns ? "times" : "cycles"), i, row)
-		if (is_text(row, "name", op) && is_text(row, "figure", ns ? "batch" : "median"))
-			return row;
+	json_array_foreach(
+		json_object_get(root, ns ? "times" : "cycles"), i,
+		row) if (!strcmp(live_text(row, "name"), op) &&
+			 !strcmp(live_text(row, "figure"), ns ? "batch" : "median")) return row;
 	return NULL;
 }
 
@@ -233,8 +219,8 @@ static void check_agreement(void)
 	double apart = 4 * step + live_number(bpf, "quality.call_ns");
 
 	for (int i = 1; i < 3; i++) {
-		b[i] = live_number(op_row(bpf, "ops", tree_ops[i]), "median");
-		m[i] = live_number(op_row(module, "ops", tree_ops[i]), "median") * step;
+		b[i] = live_number(live_row(bpf, "ops", "op", tree_ops[i]), "median");
+		m[i] = live_number(live_row(module, "ops", "op", tree_ops[i]), "median") * step;
 		if (!isnan(b[i]))
 			live_ok(b[i] <= 4 * m[i] + apart && m[i] <= 4 * b[i] + apart,
 				"%s: the engines agree: bpf %.1f ns, module %.1f ns", tree_ops[i],
@@ -284,7 +270,7 @@ static void check_module_cpus(void)
 	rows = json_object_get(root, "per_cpu");
 	live_ok(json_array_size(rows) == 3 * (size_t)cpus, "the module has figures of %ld CPUs",
 		cpus);
-	row = op_row(root, "ops", "irq");
+	row = live_row(root, "ops", "op", "irq");
 	live_ok(live_number(row, "percentiles.p999") >= live_number(row, "percentiles.p50"),
 		"and the percentile 99.9: %g cycles", live_number(row, "percentiles.p999"));
 	live_ok(live_number(root, "percentile_cpu") >= 0, "of CPU %g",
@@ -297,10 +283,12 @@ static void check_module_cpus(void)
 	live_ok(json_array_size(rows) == 3 && only &&
 			live_number(root, "percentile_cpu") == atoi(last),
 		"-C %s has figures and percentiles of that CPU", last);
-	row = op_row(root, "ops", "preempt");
-	live_ok(live_number(row, "median") == live_number(op_row(root, "per_cpu", "preempt"), "median") &&
+	row = live_row(root, "ops", "op", "preempt");
+	live_ok(live_number(row, "median") ==
+				live_number(live_row(root, "per_cpu", "op", "preempt"), "median") &&
 			json_is_null(json_object_get(row, "max_avg")),
-		"the figures are those of the CPU; the highest samples are of all, so there are none");
+		"the figures are those of the CPU; the highest samples are of all, so there are "
+		"none");
 	json_decref(root);
 }
 
@@ -355,7 +343,8 @@ static void check_autoload(void)
 		return;
 	}
 	root = live_json(ARGS("crit", "--json", "-r", "1", "-n", "500"));
-	live_ok(is_text(root, "engine", "module"), "auto takes the module that is installed");
+	live_ok(!strcmp(live_text(root, "engine"), "module"),
+		"auto takes the module that is installed");
 	live_ok(access("/sys/module/tracerbench", F_OK) && access(TREE, F_OK),
 		"and unloads it again");
 	json_decref(root);

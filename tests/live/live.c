@@ -319,6 +319,24 @@ double live_number(json_t *root, const char *path)
 	return json_is_number(root) ? json_number_value(root) : NAN;
 }
 
+const char *live_text(const json_t *row, const char *key)
+{
+	return json_string_value(json_object_get(row, key)) ?: "";
+}
+
+json_t *live_row(const json_t *root, const char *table, const char *key, const char *text)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, table), i, row)
+	{
+		if (!strcmp(live_text(row, key), text))
+			return row;
+	}
+	return NULL;
+}
+
 bool live_has_note(json_t *root, const char *words)
 {
 	json_t *note;

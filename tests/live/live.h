@@ -89,6 +89,10 @@ json_t *live_json(const char *const args[]);
  * null.
  */
 double live_number(json_t *root, const char *path);
+/* Returns the text of member @key, or "" if the member is missing or null. */
+const char *live_text(const json_t *row, const char *key);
+/* Returns the first row of @table in which member @key is @text, or NULL. */
+json_t *live_row(const json_t *root, const char *table, const char *key, const char *text);
 /* True if a note of the report contains @words. */
 bool live_has_note(json_t *root, const char *words);
 

@@ -24,7 +24,7 @@
  */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 static struct noise_cpu *counts;
 static struct noise_sends *sends;
@@ -64,15 +64,9 @@ static void add(struct noise_cell *cell, uint64_t turn, uint64_t count, uint64_t
 	cell->hist[10] += count;
 }
 
-static const struct noise_cpu *fake_noise(struct load_source *source, uint64_t *ret_window_seq)
+static uint64_t fake_noise(struct load_source *source)
 {
-	*ret_window_seq = steps - 1;
-	return counts;
-}
-
-static const struct noise_sends *fake_sends(struct load_source *source)
-{
-	return sends;
+	return steps - 1;
 }
 
 static void fake_losses(struct load_source *source, struct load_losses *losses)
@@ -89,7 +83,6 @@ static const struct load_source_ops fake_ops = {
 	.name = "bpf",
 	.sample = fake_sample,
 	.noise = fake_noise,
-	.sends = fake_sends,
 	.losses = fake_losses,
 	.close = fake_close,
 };
@@ -105,11 +98,13 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	fake.nr_cpus = opts->nr_cpus;
 	counts = calloc(opts->nr_cpus, sizeof(*counts));
 	sends = calloc(opts->nr_cpus, sizeof(*sends));
+	fake.noise = counts;
+	fake.sends = sends;
 	*ret_source = &fake;
 	return 0;
 }
 
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
+int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
 		cpus[cpu] = (struct procstat_cpu){.nr_cols = PROCSTAT_STEAL + 1};

@@ -13,10 +13,7 @@
 #include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-/*
- * First package C-state that counts as sleep. PC2 does not count, because caches and memory are
- * still powered in PC2.
- */
+/* First package C-state that counts as sleep: in PC2, caches and memory are still powered. */
 #define PACKAGE_SLEEPS 3
 
 /* Parses a file of a PMU event, such as "event=0x02". */
@@ -52,9 +49,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 
 int cstate_number(const char *driver, const char *name, const char *desc)
 {
-	/*
-	 * C-state numbers on Intel Core and Xeon, indexed by the upper four bits of the MWAIT hint.
-	 */
+	/* C-state numbers of Intel processors, by the upper four bits of the MWAIT hint */
 	static const signed char of_hint[] = {1, 3, 6, 7, 8, 9, 10};
 	const char *hint = strstr(desc, "MWAIT 0x");
 	unsigned long value;
@@ -62,10 +57,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/*
-	 * Use the MWAIT hint in the description of the idle state, because the processor defines
-	 * MWAIT hints. The numbers in ACPI names of idle states are chosen by the firmware.
-	 */
+	/* the processor defines MWAIT hints, but the firmware chooses the numbers in ACPI names */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -73,10 +65,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading residency
- * counters on the measured CPU sends no IPI. Before Linux 6.12 the read of a counter may send an
- * IPI to the sibling hyperthread. Before Linux 6.7 perf assigns the package counters to one CPU of
- * each die (docs/methods/wake.md).
+ * Opens the available residency counters. Reading them on the measured CPU sends no IPI since Linux
+ * 6.12; before, it may send an IPI to the sibling hyperthread. Before Linux 6.7 perf assigns
+ * package counters to one CPU of each die (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -187,10 +178,7 @@ int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, s
 	return rc;
 }
 
-/*
- * Converts a time in an idle state to an integer below UINT32_MAX, because UINT32_MAX is the value
- * for an unknown time.
- */
+/* Converts a time to an integer below UINT32_MAX, the value of an unknown time. */
 static uint32_t clamp_ns(double ns)
 {
 	return ns < UINT32_MAX - 1 ? (uint32_t)ns : UINT32_MAX - 1;
@@ -232,8 +220,7 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
 	/*
-	 * Set `entered` by the hardware counter rather than by the counter of cpuidle, because the
-	 * hardware may enter another idle state than the kernel requested.
+	 * prefer the hardware counter: the hardware may enter another state than cpuidle requested
 	 */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Loads the BPF programs of `subtick wake` that a source needs, and copies the histograms of source
- * passive.
- */
+/* Loads the BPF programs that a source needs, and copies the histograms of source passive. */
 #include "measure/wake/probe.h"
 
 #include <errno.h>
@@ -21,16 +18,13 @@
 
 #define NR_VIEWS ARRAY_SIZE(((struct wake_probe *)0)->views)
 
-/*
- * Excludes the BPF programs that are not needed, because each BPF program costs time at its event.
- */
+/* Excludes unneeded BPF programs, because each costs time at its event. */
 static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
 	/*
-	 * Before Linux 6.4, which added ipi_send_cpu, arm64 has ipi_raise and x86 has no tracepoint
-	 * for IPIs.
+	 * Linux 6.4 added ipi_send_cpu. Before, arm64 has ipi_raise and x86 no tracepoint for IPIs.
 	 */
 	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
 	bool at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
@@ -142,17 +136,11 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 		bpf_link__destroy(probe->calibrate_links[i]);
 		probe->calibrate_links[i] = NULL;
 	}
-	/*
-	 * Hold the warnings of libbpf in this thread. The thread that controls the run holds only
-	 * its own warnings.
-	 */
+	/* hold libbpf's warnings in this thread; the controlling thread holds only its own */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2 && !rc; i++) {
-		/*
-		 * the kernel runs the BPF programs of one event in the order in which they were
-		 * attached
-		 */
+		/* the kernel runs the programs of one event in the order of attachment */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
 			rc = sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
@@ -200,9 +188,8 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram since the last snapshot. Comparing the sums and
- * count[0] is sufficient: a latency above 0 ns changes sum_ns, and a latency of 0 ns changes
- * count[0].
+ * True if wake-ups were added since the last snapshot: a latency above 0 ns changes sum_ns, and a
+ * latency of 0 ns changes count[0].
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
@@ -211,9 +198,8 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
- * that is missing in the copied counts is never part of the copied sums, so has_changed() detects
- * the wake-up in the next window.
+ * Copies the sums before the counts, because the BPF programs write the counts first: sums without
+ * a wake-up's count make has_changed() find the wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

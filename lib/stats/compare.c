@@ -55,9 +55,9 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 	uint64_t patterns = 1ULL << (nr - 1), extreme = 0, signs = 0;
 	double sum = 0.0, absolute = 0.0, limit;
 
-	for (unsigned int i = 0; i < nr; i++) {
-		sum += log_ratio[i];
-		absolute += fabs(log_ratio[i]);
+	array_for_each(value, log_ratio, nr) {
+		sum += *value;
+		absolute += fabs(*value);
 	}
 	/* tolerate rounding errors, which depend on the order of additions */
 	limit = fabs(sum) - 1e-9 * absolute;

@@ -153,8 +153,8 @@ uint64_t hist_total(const uint64_t count[HIST_NR])
 {
 	uint64_t total = 0;
 
-	for (unsigned int i = 0; i < HIST_NR; i++)
-		total += count[i];
+	array_for_each(bucket, count, HIST_NR)
+		total += *bucket;
 	return total;
 }
 
@@ -211,10 +211,10 @@ void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FI
 {
 	uint64_t total = 0, added = 0, until;
 
-	for (uint32_t i = 0; i < hist->nr && hist->entries[i].bucket < HIST_NR; i++) {
-		total += hist->entries[i].count;
+	array_for_each(entry, hist->entries, entries_on(&hist_fine, hist)) {
+		total += entry->count;
 		until = ratio < 1.0 ? (uint64_t)llround((double)total / ratio) : total;
-		words[fine_word(hist->entries[i].bucket)] += until - added;
+		words[fine_word(entry->bucket)] += until - added;
 		added = until;
 	}
 }

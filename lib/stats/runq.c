@@ -98,8 +98,8 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape)
 	uint64_t cause_ns[RUNQ_NR_CAUSES], sum = 0;
 
 	read_causes(slot, shape, cause_ns);
-	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
-		sum += cause_ns[i];
+	array_for_each(ns, cause_ns, RUNQ_NR_CAUSES)
+		sum += *ns;
 	return sum;
 }
 

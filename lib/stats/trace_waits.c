@@ -74,8 +74,8 @@ static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 {
 	uint32_t last = 0;
 
-	for (size_t cpu = 0; cpu < nr_cores; cpu++)
-		array_for_each(edge, cores[cpu].edges, cores[cpu].nr_edges) {
+	array_for_each(core, cores, nr_cores)
+		array_for_each(edge, core->edges, core->nr_edges) {
 			if (!about_waits(edge))
 				continue;
 			if (TRACE_FIRST(edge->what) > last)

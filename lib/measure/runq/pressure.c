@@ -86,8 +86,8 @@ uint64_t runq_pressure_sum(const uint64_t *by_cause)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++)
-		sum += by_cause[i];
+	array_for_each(ns, by_cause, RUNQ_PRESSURE_NR_CAUSES)
+		sum += *ns;
 	return sum;
 }
 

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "measure/core/core.h"
 #include "core.skel.h"
 #include "measure/runq/chunks.h"
@@ -188,10 +189,10 @@ static int area_release(struct runq_area *area, struct bpf_map *map, struct err 
 
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS])
 {
-	for (int i = 0; i < RUNQ_NR_AREAS; i++) {
-		if (areas[i].pages)
-			munmap(areas[i].pages, areas[i].len);
-		areas[i] = (struct runq_area){0};
+	array_for_each(area, areas, RUNQ_NR_AREAS) {
+		if (area->pages)
+			munmap(area->pages, area->len);
+		*area = (struct runq_area){0};
 	}
 }
 
@@ -245,8 +246,8 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	int rc = 0, released = 0;
 
 	/* libbpf would map the declared size of each section */
-	for (int i = 0; i < RUNQ_NR_AREAS; i++)
-		core_hide(skel->skeleton, sections[i].map);
+	array_for_each(section, sections, RUNQ_NR_AREAS)
+		core_hide(skel->skeleton, section->map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)
 		rc = area_open(&areas[i], &sections[i], err);
 	if (!rc) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "host/cpu.h"
 #include "host/file.h"
 
@@ -76,19 +77,19 @@ static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bo
 	struct perf_count count;
 	int nr = cstate_list(root, package, events);
 
-	for (int i = 0; i < nr; i++) {
-		int fd = perf_open_cpu(&events[i], cpu, true);
+	array_for_each(event, events, nr) {
+		int fd = perf_open_cpu(event, cpu, true);
 
 		if (fd == -EMFILE && sys_more_descriptors())
-			fd = perf_open_cpu(&events[i], cpu, true);
+			fd = perf_open_cpu(event, cpu, true);
 		if (fd < 0)
 			continue;
 		if (perf_read(fd, &count)) {
 			close(fd);
 			continue;
 		}
-		snprintf(d->name[set->nr], sizeof(d->name[0]), "%.7s", events[i].name);
-		set->number[set->nr] = atoi(events[i].name + (package ? 2 : 1));
+		snprintf(d->name[set->nr], sizeof(d->name[0]), "%.7s", event->name);
+		set->number[set->nr] = atoi(event->name + (package ? 2 : 1));
 		set->package[set->nr] = package;
 		set->fd[set->nr++] = fd;
 	}
@@ -116,8 +117,8 @@ static void map_states(struct wake_depth *d, const char *root, unsigned int cpu)
 	struct cpuidle idle = {0};
 	int nr = cpuidle_states(root, cpu, states);
 
-	for (int i = 0; i < CPUIDLE_MAX_STATES; i++)
-		d->counter_of[i] = -1;
+	array_for_each(counter, d->counter_of, CPUIDLE_MAX_STATES)
+		*counter = -1;
 	if (cpuidle_read(root, &idle))
 		return;
 	for (int i = 0; i < nr; i++) {
@@ -238,8 +239,8 @@ const char *wake_depth_by(const struct wake_depth *d, unsigned int state)
 
 void wake_depth_close(struct wake_depth *d)
 {
-	for (int i = 0; i < d->hw.nr; i++)
-		close(d->hw.fd[i]);
+	array_for_each(fd, d->hw.fd, d->hw.nr)
+		close(*fd);
 	cpuidle_watch_close(&d->idle);
 	free(d->ns);
 	*d = (struct wake_depth){0};

@@ -227,8 +227,8 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 	w->sender_offline = run->sender_moved;
 	if (run->plan.nic)
 		wake_nic_card(run->plan.nic, &w->card);
-	for (unsigned int i = 0; i < run->nr_workers && !w->failed; i++)
-		fill_cpu(w, env, &run->workers[i], passive);
+	array_for_each(worker, run->workers, run->nr_workers)
+		fill_cpu(w, env, worker, passive);
 	if (!passive && !w->failed)
 		wake_totals(w, env, run);
 	wake_budgets(w, env);

@@ -349,13 +349,7 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 {
 	struct wake_nic *nic = worker->plan->nic;
 	struct wake_kpoint k;
-	struct wake_raw raw = {
-		.source = WAKE_NIC,
-		.k = &k,
-		.launch_ns = clock_mono_ns() + distance_ns,
-		.distance_ns = distance_ns,
-		.overhead_ns = worker->calibration.stamp.median_ns,
-	};
+	struct wake_raw raw = wake_raw_of(worker, WAKE_NIC, distance_ns, &k);
 	uint64_t launch_dev = wake_clock_to_device(&nic->map, raw.launch_ns);
 	struct timespec until = clock_timespec(raw.launch_ns + AFTER_NS);
 	int rc;

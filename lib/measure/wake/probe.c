@@ -132,9 +132,9 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 				       probe->skel->progs.wake_calibrate2};
 	int rc = 0;
 
-	for (int i = 0; i < 2; i++) {
-		bpf_link__destroy(probe->calibrate_links[i]);
-		probe->calibrate_links[i] = NULL;
+	array_for_each(link, probe->calibrate_links, 2) {
+		bpf_link__destroy(*link);
+		*link = NULL;
 	}
 	/* hold libbpf's warnings in this thread; the controlling thread holds only its own */
 	sys_bpf_log_hold();
@@ -156,8 +156,8 @@ uint64_t wake_probe_misses(const struct wake_probe *probe)
 
 void wake_probe_close(struct wake_probe *probe)
 {
-	for (int i = 0; i < 2; i++)
-		bpf_link__destroy(probe->calibrate_links[i]);
+	array_for_each(link, probe->calibrate_links, 2)
+		bpf_link__destroy(*link);
 	sys_bpf_views_close(probe->views, NR_VIEWS);
 	wake_bpf__destroy(probe->skel);
 	memset(probe, 0, sizeof(*probe));

@@ -47,12 +47,7 @@ void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		       struct wake_point *ret_point)
 {
 	struct wake_kpoint k;
-	struct wake_raw raw = {
-		.source = WAKE_REMOTE,
-		.k = &k,
-		.distance_ns = distance_ns,
-		.overhead_ns = worker->calibration.stamp.median_ns,
-	};
+	struct wake_raw raw = wake_raw_of(worker, WAKE_REMOTE, distance_ns, &k);
 	unsigned int word = atomic_load(&worker->word);
 	uint64_t due_ns;
 

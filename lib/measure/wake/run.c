@@ -33,13 +33,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
 {
 	struct wake_kpoint k;
-	struct wake_raw raw = {
-		.source = WAKE_TIMER,
-		.k = &k,
-		.launch_ns = clock_mono_ns() + distance_ns,
-		.distance_ns = distance_ns,
-		.overhead_ns = worker->calibration.stamp.median_ns,
-	};
+	struct wake_raw raw = wake_raw_of(worker, WAKE_TIMER, distance_ns, &k);
 	/* tests set a known delay and check that the measured latency contains this delay */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
@@ -131,10 +125,8 @@ static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < run->nr_workers && !rc; i++) {
-		struct wake_worker *w = &run->workers[i];
-
-		if (!cpuset_has(cpus, w->cpu))
+	array_for_each(w, run->workers, run->nr_workers) {
+		if (rc || !cpuset_has(cpus, w->cpu))
 			continue;
 		rc = -pthread_create(&w->thread, NULL, main, w);
 		w->started = !rc;

@@ -299,6 +299,6 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 
 void wake_budgets(struct wake_window *w, const struct wake_env *env)
 {
-	for (size_t i = 0; i < w->nr_cpus && w->budget_ns && !w->failed; i++)
-		add_budget(w, env, &w->cpus[i]);
+	array_for_each(cpu, w->cpus, w->budget_ns ? w->nr_cpus : 0)
+		add_budget(w, env, cpu);
 }

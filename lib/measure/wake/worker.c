@@ -39,6 +39,18 @@ int wake_pin(unsigned int cpu, struct err *err)
 	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
 }
 
+struct wake_raw wake_raw_of(const struct wake_worker *worker, enum wake_source source,
+			    uint64_t distance_ns, struct wake_kpoint *k)
+{
+	return (struct wake_raw){
+		.source = source,
+		.k = k,
+		.launch_ns = clock_mono_ns() + distance_ns,
+		.distance_ns = distance_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
+	};
+}
+
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 {
 	volatile __u64 *launch = &worker->launch->launch_ns;

@@ -66,6 +66,9 @@ int wake_nic_batch_end(struct wake_worker *worker, size_t first);
 
 /* Pins the calling thread. Sets minimum timer slack and, if permitted, real-time priority. */
 int wake_pin(unsigned int cpu, struct err *err);
+/* Begins a wake-up that launches in @distance_ns, with timestamps in @k. */
+struct wake_raw wake_raw_of(const struct wake_worker *worker, enum wake_source source,
+			    uint64_t distance_ns, struct wake_kpoint *k);
 /* Clears the timestamps of the current core, then arms a launch. */
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms the launch and copies the timestamps of the wake-up. */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -120,10 +119,7 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 
 #define MIN_HZ 50
 #define MAX_HZ 1500
-/*
- * The tick rate is the lowest rate with at least this share of the best score: the best rate may be
- * a multiple of the tick rate.
- */
+/* The tick rate is the lowest rate with this share of the best score, which a multiple may have. */
 #define AS_GOOD 0.75
 #define FITS	0.5
 

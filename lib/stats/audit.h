@@ -29,10 +29,7 @@ struct counter_edges {
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
-/*
- * Adds one read of /proc/stat. Returns true if a column in the mask changed. @blurred is true if
- * the time of the change is unknown.
- */
+/* Adds one read of /proc/stat. Returns true if a column changed, at an unknown time if @blurred. */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
 
@@ -56,16 +53,10 @@ struct bins_peak {
 	double share;
 };
 
-/*
- * Finds the peaks in ascending order whose five bins (two on each side) have at least @share of all
- * values.
- */
+/* Finds the peaks, ascending, whose five bins (two on each side) have @share of all values. */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
-/*
- * Coherence of timestamps with a period: 1 for equal phases, about 1/√nr for random phases.
- * @ret_phase_ns (mean phase) may be NULL.
- */
+/* Coherence: 1 for equal phases, about 1/√nr for random phases. @ret_phase_ns may be NULL. */
 double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, double *ret_phase_ns);
 
 struct tick_fit {
@@ -110,17 +101,13 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden);
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
- * Stores the middle of the longest run of phases at which /proc/stat shows more than the true load.
- * Returns false if there is none.
+ * Finds the longest run at which /proc/stat shows more than the true load, as phase_hidden() does.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
 
 struct precision {
-	/*
-	 * Window length for which one step of /proc/stat (1/USER_HZ, or a longer tick) ÷ window
-	 * length is @want.
-	 */
+	/* window length of which one step (1/USER_HZ, or a longer tick) is the share @want */
 	uint64_t rounding_ns;
 	/*
 	 * Window length at which the sampling error (a tick counts as entirely busy or idle) is at

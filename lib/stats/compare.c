@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
 
 #include "base/array.h"
 #include "kmod/tracerbench/stats.h"
-#include "stats/quantile.h"
 
 /* The lower end of a two-sided 90 % interval is below the true value with a probability of 95 %. */
 #define POWER_WITHIN 0.90

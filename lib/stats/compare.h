@@ -14,10 +14,7 @@
 /* Minimum number of pairs. With 5 pairs the smallest possible p is 2 / 2^5 = 6.3 %. */
 #define PAIRED_MIN 6
 
-/*
- * Paired comparison. A ratio is changed ÷ original - 1: -0.6 means 60 % less. NAN with fewer than
- * two pairs.
- */
+/* A ratio is changed ÷ original - 1: -0.6 means 60 % less. NAN with fewer than two pairs. */
 struct paired {
 	unsigned int nr; /* number of valid pairs; both values of a valid pair are positive */
 	/* geometric means of the original values and of the changed values */

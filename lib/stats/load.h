@@ -48,10 +48,7 @@ enum load_flag {
 /* Flags of a window whose load is unknown. Its last sample may still start the next window. */
 #define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
 
-/*
- * Cumulative counters of a CPU in the unit of the source. The load of a window is Δbusy / Δtotal ×
- * rate.
- */
+/* Cumulative counters in the unit of the source. The load is Δbusy / Δtotal × rate. */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when the CPU was sampled */
 	/* time by the clock of the process that reads the sample; used for closure_error_ratio */
@@ -135,10 +132,7 @@ struct load_losses {
 
 #define LOAD_NO_LOSS UINT64_MAX
 
-/*
- * Figures of one CPU in one window. With a flag of LOAD_NO_FIGURE only window_ns and flags are
- * valid, and all other members are 0.
- */
+/* Figures of a CPU. With a flag of LOAD_NO_FIGURE, all but window_ns and flags are 0. */
 struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by the timestamps of the CPU */
 	uint64_t busy_ns;   /* time in which the CPU was busy */
@@ -157,10 +151,7 @@ struct load_cpu_window {
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
 
-/*
- * Fills times, closure error and flags of the core with the CPUs @a and @b. The time in which both
- * are busy is the mean of the siblings' both_ns.
- */
+/* Fills times, closure error and flags of the core with the CPUs @a and @b. */
 void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
 			const struct load_cpu_window *a, const struct load_cpu_window *b,
 			struct load_core *core);

@@ -175,10 +175,7 @@ double runq_count_stderr(uint64_t count, double ratio)
 	return count ? sqrt((1.0 - ratio) / (double)count) : NAN;
 }
 
-/*
- * Each wait x is sampled with probability p. The estimated sum is Σx/p over the sampled waits, and
- * its variance is (1-p)/p² · Σx².
- */
+/* Waits x are sampled with probability p: the sum Σx/p has the variance (1-p)/p² · Σx². */
 double runq_sum_stderr(const struct hist *hist, double ratio)
 {
 	double squares = 0.0, sum = 0.0;

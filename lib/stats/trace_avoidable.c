@@ -2,7 +2,6 @@
 /* Finds the parts of a wait in which another CPU that the task may use was idle. */
 #include "stats/trace.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"

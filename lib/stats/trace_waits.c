@@ -98,10 +98,7 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.moved_ns = task->moved_ns && task->moved_to == cpu ? task->moved_ns : now,
 		.woken = task->woken,
 		.held = task->held,
-		/*
-		 * The kernel measures throttled time with another clock, and throttling may have
-		 * started before the wait.
-		 */
+		/* the kernel uses another clock, and throttling may begin before the wait */
 		.throttled_ns = !task->held		       ? 0
 				: task->throttled_ns < wait_ns ? task->throttled_ns
 							       : wait_ns,

@@ -3,7 +3,6 @@
 #include "stats/wake.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 
 #include "base/array.h"

@@ -115,10 +115,7 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
-/*
- * Launch distances (times from arming to launch) from @from_ns to at most @to_ns, each @step times
- * the previous one.
- */
+/* Launch distances (times from arming to launch), each @step times the previous one. */
 struct wake_sweep {
 	uint64_t from_ns;
 	uint64_t to_ns;
@@ -145,17 +142,11 @@ struct wake_summary {
 	uint64_t near_max;	/* number of latencies above 90 % of `max_ns` */
 };
 
-/*
- * Computes the summary and sorts @latency_ns. Percentiles with too few values, and all latencies
- * without any values, are NAN.
- */
+/* Sorts @latency_ns. Percentiles with too few values, and all latencies without values, are NAN. */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
-/*
- * Summarizes the latencies of a histogram of source passive between the snapshots @before and @now;
- * empty if the pointers are equal.
- */
+/* Summarizes a histogram of source passive between two snapshots. Equal pointers: empty. */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
 
@@ -261,17 +252,11 @@ struct wake_clock_fix {
 	int64_t half_window_ns;
 };
 
-/*
- * Finds the sample with the shortest time between its reads of the system clock. Returns -EINVAL if
- * that clock runs backward in all samples.
- */
+/* Finds the tightest sample. Returns -EINVAL if the system clock runs backward in all samples. */
 int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
-/*
- * Difference between two device clocks (@a - @b), moved towards 0 by their error bounds; 0 within
- * them.
- */
+/* Difference of two device clocks (@a - @b) beyond their error bounds, or 0. */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
 /* Linear map from device time to system time through two fixes; rate 1 if both are equal. */
@@ -282,10 +267,7 @@ struct wake_clock_map {
 int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns);
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
-/*
- * Error bound of the system time of @device_ns: interpolated between the fixes of @map, and growing
- * with the distance before the first and after the second fix.
- */
+/* Error bound of the system time of @device_ns, growing with the distance from the fixes. */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 
 #endif

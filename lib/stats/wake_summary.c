@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "stats/hist.h"
@@ -102,10 +100,7 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/*
- * Rounding errors of sum_units and sum_sq cancel, because both are sums of the same rounded
- * latencies (WAKE_SQ_UNIT).
- */
+/* Rounding errors cancel: both sums are of the same rounded latencies (WAKE_SQ_UNIT). */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -175,10 +170,7 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 		       : WAKE_WITHIN;
 }
 
-/*
- * True if all idle states fit @budget_ns that the kernel permits with the claimed latency of
- * @chosen as its latency limit.
- */
+/* True if all states fit @budget_ns that the latency limit of state @chosen permits. */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
 	for (int i = 0; i < nr; i++)
@@ -249,10 +241,7 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 {
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
-	/*
-	 * The sender takes its timestamp before it sends the IPI, so the latency includes the rest
-	 * of the sender's BPF program.
-	 */
+	/* the latency includes the run time of the sender's program after its timestamp */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;
 	if (wake_has(sources, WAKE_NIC))

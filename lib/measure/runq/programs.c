@@ -3,12 +3,10 @@
 #include "measure/runq/programs.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "base/array.h"
@@ -91,10 +89,7 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 			bpf_program__set_autoload(program, false);
 }
 
-/*
- * Bit mask of the context switches at which the run queue's clock is compared (RUNQ_LEARN). With a
- * small sample ratio, the mask selects more of the sampled switches.
- */
+/* Mask of the switches that compare clocks (RUNQ_LEARN), wider for small sample ratios. */
 static int32_t learn_bits(double ratio)
 {
 	if (!samples(ratio))
@@ -255,7 +250,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* Also after a failed load, else libbpf unmaps more bytes than it has mapped. */
+	/* after a failed load, libbpf would otherwise unmap more than it has mapped */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

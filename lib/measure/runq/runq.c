@@ -21,7 +21,6 @@
 #include "measure/runq/pressure.h"
 #include "measure/runq/rollup.h"
 #include "pods/pods.h"
-#include "host/bpf.h"
 #include "host/cgroup.h"
 #include "host/cpu.h"
 #include "host/kbtf.h"

@@ -220,9 +220,7 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 			clamp_ns((double)(idle[state].time_ns - d->idle_last[state].time_ns));
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
-	/*
-	 * prefer the hardware counter: the hardware may enter another state than cpuidle requested
-	 */
+	/* the hardware may enter another state than cpuidle requested */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);
 	point->package = package_slept(d, cycles);

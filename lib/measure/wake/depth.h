@@ -14,16 +14,10 @@
 #define CSTATE_MAX	8 /* maximum number of counters per core, and also per package */
 #define CSTATE_COUNTERS (2 * CSTATE_MAX)
 
-/*
- * Lists the counters of the PMU cstate_core ("C1", "C6", …), or with @package of cstate_pkg ("PC2",
- * "PC6", …). Returns their number, or 0 without the PMU.
- */
+/* Lists the counters of cstate_core ("C6") or cstate_pkg ("PC6"). Returns 0 without the PMU. */
 int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
 
-/*
- * Hardware C-state number of a cpuidle state, or -1: 6 for "C6S" of intel_idle, and for "C2_ACPI"
- * of acpi_idle with MWAIT hint 0x20.
- */
+/* Hardware C-state number of a cpuidle state, or -1: 6 for "C6S" of intel_idle. */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
 /* Opened counters of one CPU, each of the cycles in one C-state of the core or package. */
@@ -60,16 +54,10 @@ struct wake_depth {
 	char name[WAKE_DEPTH_COLUMNS][8];
 };
 
-/*
- * Begins to read the residency counters on the calling CPU; the first call opens them. Returns 0 or
- * -ENOMEM. Without residency counters, depth->nr_columns is 0.
- */
+/* Begins to read the counters on the calling CPU. Without any, depth->nr_columns is 0. */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
-/*
- * Stores the increments of the residency counters since the previous wake-up, and sets `entered`
- * and `package` of @point. To be called on the measured core after each wake-up.
- */
+/* Stores the increments since the previous wake-up, and sets `entered` and `package` of @point. */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);
 

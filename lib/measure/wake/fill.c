@@ -3,12 +3,10 @@
 #include "measure/wake/fill.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "measure/wake/nic.h"
 
 #define NR_STAGES 5

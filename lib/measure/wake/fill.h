@@ -8,10 +8,7 @@
 #include "measure/wake/run.h"
 #include "measure/wake/window.h"
 
-/*
- * Computes all members of the window except times, losses, settings and breakdown. @passive is NULL
- * for sources that measure single wake-ups. Returns 0 or -ENOMEM.
- */
+/* Computes the window. @passive is NULL for single wake-ups. Returns 0 or -ENOMEM. */
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);
 

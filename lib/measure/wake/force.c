@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
 #include "host/cpu.h"
 #include "host/cpuidle.h"
 #include "host/file.h"
@@ -116,10 +115,7 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 	return rc || !force->alone ? rc : take_offline(journal, root, measured, keep, err);
 }
 
-/*
- * Reads the energy performance preferences of a CPU, or on older CPUs the values of the energy
- * bias. Returns their number.
- */
+/* Reads the energy preferences of a CPU, or the values of its energy bias. Returns their number. */
 static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {
 	/* values for which the kernel has names, from "performance" to "power" */

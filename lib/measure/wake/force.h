@@ -38,27 +38,18 @@ struct wake_rounds {
 	unsigned int nr;
 	/* idle states that were enabled before the run; bit mask by CPU */
 	uint16_t *allowed;
-	/*
-	 * Energy preferences: file below cpuN/ (NULL for idle states), value of each round, and
-	 * original value by CPU.
-	 */
+	/* preferences: file below cpuN/ (NULL: idle states), value by round, original by CPU */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
 	char (*was)[WAKE_PREFERENCE];
 };
 
-/*
- * Reads the idle states or energy preferences of @cpus, and their settings. The arrays of @rounds
- * are valid until @memory is freed.
- */
+/* Reads the states or preferences of @cpus and their settings. @memory owns the arrays. */
 int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct journal *journal,
 		     const char *root, const struct wake_force *force, const struct cpuset *cpus,
 		     struct err *err);
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
-/*
- * Number of rounds for the first CPU in @cpus, including the last round. 1: it has no idle states
- * or energy preferences.
- */
+/* Number of rounds for the first CPU in @cpus, including the last round. */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 			    const struct cpuset *cpus);
 

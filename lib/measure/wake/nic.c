@@ -21,17 +21,11 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-/*
- * Delta of the ETF queue with offload: longer than any launch distance, so packets go to the card
- * at once.
- */
+/* With offload: longer than any launch distance, so packets go to the card at once. */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /* Delta of the ETF queue without offload: its timer sends a packet this long before the launch. */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/*
- * Maximum offset of the card's clock from CLOCK_TAI, with which the ETF queue compares launch
- * times.
- */
+/* Maximum offset of the card's clock from CLOCK_TAI, the clock of the ETF queue. */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /* Time from the launch until the worker's own timer expires, long after the card's interrupt. */
 #define AFTER_NS NSEC_PER_MSEC
@@ -255,10 +249,7 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 		 used ? ", " : "", device, why);
 }
 
-/*
- * Opens the first suitable card. nic->card.others lists all other cards with a hardware clock, each
- * with the reason why it is not used.
- */
+/* Opens the first suitable card, and lists all other cards with a hardware clock. */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct dirent **entries = NULL;

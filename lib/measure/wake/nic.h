@@ -4,7 +4,6 @@
 #define SUBTICK_MEASURE_WAKE_NIC_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"

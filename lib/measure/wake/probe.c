@@ -4,15 +4,11 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/array.h"
 #include "stats/wake.h"
-#include "host/bpf.h"
 #include "host/kbtf.h"
 #include "wake.skel.h"
 
@@ -23,9 +19,7 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
-	/*
-	 * Linux 6.4 added ipi_send_cpu. Before, arm64 has ipi_raise and x86 no tracepoint for IPIs.
-	 */
+	/* before Linux 6.4 arm64 has ipi_raise, and x86 has no tracepoint for IPIs */
 	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
 	bool at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
 	const struct {
@@ -187,10 +181,7 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
-/*
- * True if wake-ups were added since the last snapshot: a latency above 0 ns changes sum_ns, and a
- * latency of 0 ns changes count[0].
- */
+/* True if wake-ups were added: latencies above 0 ns change sum_ns, and 0 ns changes count[0]. */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
 	return memcmp((const char *)live + SUMS_AT, (const char *)was + SUMS_AT, SUMS_SIZE) ||
@@ -198,8 +189,8 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums before the counts, because the BPF programs write the counts first: sums without
- * a wake-up's count make has_changed() find the wake-up in the next window.
+ * Copies the sums first, because the BPF programs write the counts first. A wake-up that is missing
+ * in the copied counts is also missing in the copied sums.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

@@ -4,7 +4,6 @@
 #define SUBTICK_MEASURE_WAKE_PROBE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/wake.h"

@@ -3,13 +3,11 @@
 #include "measure/wake/worker.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -27,9 +25,7 @@ static void change_word(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/*
- * Requests a launch. Wakes the sender only if it would sleep too long, because that costs an IPI.
- */
+/* Requests a launch. Wakes the sender, which costs an IPI, only if it would sleep too long. */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
 	if (atomic_load(&sender->until_ns) > due_ns - SPIN_NS)

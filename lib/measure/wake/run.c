@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -26,9 +25,7 @@ static bool still_here(struct wake_worker *w)
 	return !w->moved;
 }
 
-/*
- * Source timer: the core sets its own timer, so the hardware can wake it before the timer expires.
- */
+/* The core sets its own timer, so the hardware can wake it before the timer expires. */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Experiment of `subtick wake`: one worker per core measures wake-ups with increasing launch
- * distances (a sweep).
- */
+/* Experiment of `subtick wake`: one worker per core sweeps over launch distances. */
 #ifndef SUBTICK_MEASURE_WAKE_RUN_H
 #define SUBTICK_MEASURE_WAKE_RUN_H
 
@@ -11,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cpuset.h"
 #include "base/err.h"
 #include "measure/wake/probe.h"
 #include "measure/wake/worker.h"

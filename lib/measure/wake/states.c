@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Computes statistics of idle states, and compares measured with claimed exit latencies and the
- * latency budget.
- */
+/* Computes statistics of idle states, and compares them with claims and budget. */
 #include "measure/wake/fill.h"
 
 #include <math.h>
@@ -10,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "stats/hist.h"
 #include "stats/quantile.h"
 
@@ -100,8 +96,7 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 }
 
 /*
- * Computes the latency summary of @s from the wake-ups of @workers. Returns the number of wake-ups.
- * @latency has room for two values per wake-up.
+ * Summarizes @workers. Returns the number of wake-ups. @latency has room for twice as many values.
  */
 static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
 			unsigned int nr_workers, double *latency, size_t max)

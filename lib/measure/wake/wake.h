@@ -36,9 +36,7 @@ struct wake_opts {
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
-/*
- * Progress of a run: attempted and planned wake-ups. meter_ops.read() before the end stops the run.
- */
+/* Attempted and planned wake-ups. meter_ops.read() before the end stops the run. */
 struct wake_progress {
 	uint64_t done, total;
 	double time_ratio; /* elapsed share of the estimated run time */

@@ -85,17 +85,14 @@ struct wake_pair {
 /* Deepest idle state of one core with a p99.9 latency within the budget. */
 struct wake_budget {
 	uint32_t cpu;
-	/* 1: a state fits the budget; 0: none fits; -1: too few wake-ups for a p99.9 */
+	/* 1 if a state fits the budget, 0 if none fits, -1 with too few wake-ups for a p99.9 */
 	int8_t fits;
 	uint32_t index;
 	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
 	/* latency limit that can be set in the kernel; WAKE_UNKNOWN if no limit is necessary */
 	uint64_t limit_ns;
-	/*
-	 * Share of the idle time in states deeper than the chosen one: in the window for source
-	 * passive, since boot for all other sources.
-	 */
+	/* idle time in deeper states: in the window for source passive, else since boot */
 	double deeper_ratio;
 };
 

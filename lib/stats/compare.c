@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Exact permutation test, confidence intervals by Student and Welch, and the range over the rounds
- * of `subtick crit`.
- */
+/* Exact permutation test, confidence intervals by Student and Welch, ranges over rounds. */
 #include "stats/compare.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
 
 #include "base/array.h"
 #include "kmod/tracerbench/stats.h"
-#include "stats/quantile.h"
 
-/*
- * Confidence level for the detectable effect. The lower end of a two-sided 90 % interval is below
- * the true value with a probability of 95 %.
- */
+/* The lower end of a two-sided 90 % interval is below the true value with a probability of 95 %. */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05
 
-/*
- * Student's distribution as a finite series for a whole number of degrees of freedom, from
- * Abramowitz and Stegun, 26.7.3 and 26.7.4.
- */
+/* Student's distribution as a finite series (Abramowitz and Stegun, 26.7.3 and 26.7.4). */
 double student_within(double t, unsigned int df)
 {
 	double angle = atan(t / sqrt(df)), square = cos(angle) * cos(angle);
@@ -55,24 +44,20 @@ double student_quantile(double confidence, unsigned int df)
 }
 
 /*
- * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. The
- * sign patterns of the log ratios are visited in the order of a Gray code, which changes one sign
- * per step. The sign of the last log ratio never changes, because a sign pattern and its inverse
- * have sums at the same distance from 0.
+ * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum,
+ * visited in the order of a Gray code. The last sign never changes, because the inverse pattern has
+ * a sum at the same distance from 0.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {
 	uint64_t patterns = 1ULL << (nr - 1), extreme = 0, signs = 0;
 	double sum = 0.0, absolute = 0.0, limit;
 
-	for (unsigned int i = 0; i < nr; i++) {
-		sum += log_ratio[i];
-		absolute += fabs(log_ratio[i]);
+	array_for_each(value, log_ratio, nr) {
+		sum += *value;
+		absolute += fabs(*value);
 	}
-	/*
-	 * Tolerate rounding errors, because the sum of a sign pattern depends on the order of
-	 * additions.
-	 */
+	/* tolerate rounding errors, which depend on the order of additions */
 	limit = fabs(sum) - 1e-9 * absolute;
 	for (uint64_t step = 1;; step++) {
 		unsigned int bit;
@@ -135,10 +120,7 @@ static double log_variance(const struct moments *m)
 	return relative * relative / (double)m->count;
 }
 
-/*
- * Degrees of freedom by Welch and Satterthwaite, rounded down. Fewer degrees of freedom never make
- * the confidence interval narrower.
- */
+/* Degrees of freedom by Welch and Satterthwaite, rounded down: never a narrower interval. */
 static unsigned int freedom(const struct moments *a, double a_var, const struct moments *b,
 			    double b_var)
 {

@@ -86,10 +86,7 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 	}
 }
 
-/*
- * Returns the number of histogram entries with bucket numbers below scale->nr. Entries with bucket
- * numbers of scale->nr and above are extra counters of the caller.
- */
+/* Number of entries with buckets of the scale; entries above are extra counters of the caller. */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
 	uint32_t nr = hist->nr;
@@ -142,11 +139,7 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
-		/*
-		 * If the scale has --le boundaries, limit the upper bound of a bucket to the
-		 * largest value. On the log-linear scale, a bucket that is 1 ns wide has only one
-		 * value.
-		 */
+		/* the last --le bucket ends at the largest value; a bucket of 1 ns has one value */
 		if (scale->le)
 			high = fmin(high, (double)max);
 		else if (high - low == 1.0)
@@ -160,8 +153,8 @@ uint64_t hist_total(const uint64_t count[HIST_NR])
 {
 	uint64_t total = 0;
 
-	for (unsigned int i = 0; i < HIST_NR; i++)
-		total += count[i];
+	array_for_each(bucket, count, HIST_NR)
+		total += *bucket;
 	return total;
 }
 
@@ -205,10 +198,7 @@ uint64_t native_le_ns(unsigned int i)
 	return log2 < 0 ? SECOND_NS >> -log2 : SECOND_NS << log2;
 }
 
-/*
- * Index of the native bucket that contains the middle of a fine bucket. The middle of a fine bucket
- * never equals a bound of a native bucket.
- */
+/* Index of the native bucket of the middle of a fine bucket, which never equals a native bound. */
 static unsigned int fine_word(unsigned int bucket)
 {
 	double middle_ns = ((double)hist_low(bucket) + (double)(hist_high(bucket) - 1)) / 2.0;
@@ -221,10 +211,10 @@ void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FI
 {
 	uint64_t total = 0, added = 0, until;
 
-	for (uint32_t i = 0; i < hist->nr && hist->entries[i].bucket < HIST_NR; i++) {
-		total += hist->entries[i].count;
+	array_for_each(entry, hist->entries, entries_on(&hist_fine, hist)) {
+		total += entry->count;
 		until = ratio < 1.0 ? (uint64_t)llround((double)total / ratio) : total;
-		words[fine_word(hist->entries[i].bucket)] += until - added;
+		words[fine_word(entry->bucket)] += until - added;
 		added = until;
 	}
 }

@@ -7,10 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Mean and variance by the algorithm of Welford, which keeps precision for large values with a
- * small spread.
- */
+/* Mean and variance by Welford's algorithm, precise for large values with a small spread. */
 struct moments {
 	uint64_t count;
 	double mean;
@@ -24,10 +21,7 @@ void moments_add(struct moments *moments, double value);
 double moments_stddev(const struct moments *moments);
 
 void quantile_sort(double *values, size_t nr);
-/*
- * Quantile of sorted values with linear interpolation. @share is from 0 to 1. Returns NAN if there
- * are no values.
- */
+/* Quantile of sorted values, interpolated. @share is from 0 to 1. NAN without values. */
 double quantile_of(const double *sorted, size_t nr, double share);
 
 /* Number of counter reads in the sliding window. */
@@ -46,11 +40,10 @@ struct percentile_watch {
 };
 
 /*
- * Adds the counter values @now to the sliding window. Returns true if the percentile of the sliding
- * window reaches the limit: the share of values at or above the limit exceeds above_ppm. Returns
- * false while the sliding window has fewer than 1000000 / above_ppm values (100 for p99). The first
- * read starts the first sliding window. If the function returns true, it stores the counts of the
- * sliding window in @ret_window.
+ * Adds the counter values @now to the sliding window. Returns true and the counts of the window if
+ * the percentile reaches the limit: the share of values at or above the limit exceeds above_ppm.
+ * Returns false at the first read, and while the window has fewer than 1000000 / above_ppm values
+ * (100 for p99).
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads wait counters of groups, counts the waits up to each boundary, and ranks the groups that
- * cause waits (culprits).
- */
+/* Reads wait counters, counts the waits up to each boundary, and ranks culprits. */
 #include "stats/runq.h"
 
 #include <errno.h>
@@ -39,8 +36,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads the wait times of a slot by cause. A frequent cause of waits has a counter per CPU. A rare
- * cause has a counter per stripe. A stripe is one of the slot's copies of the histogram.
+ * Reads the wait times of a slot by cause: frequent causes have a counter per CPU, rare causes one
+ * per stripe, a copy of the histogram.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -101,8 +98,8 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape)
 	uint64_t cause_ns[RUNQ_NR_CAUSES], sum = 0;
 
 	read_causes(slot, shape, cause_ns);
-	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
-		sum += cause_ns[i];
+	array_for_each(ns, cause_ns, RUNQ_NR_CAUSES)
+		sum += *ns;
 	return sum;
 }
 
@@ -168,10 +165,7 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 			sum += at->count;
 		ret_counts[i] = sum;
 	}
-	/*
-	 * If the boundary is inside a fine bucket, runq_hist.below counts the waits of the fine
-	 * bucket up to the boundary.
-	 */
+	/* runq_hist.below counts the waits of a fine bucket up to the boundary inside it */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;
 }
@@ -181,11 +175,7 @@ double runq_count_stderr(uint64_t count, double ratio)
 	return count ? sqrt((1.0 - ratio) / (double)count) : NAN;
 }
 
-/*
- * Relative standard error of a sum of sampled waits. Each wait x is sampled independently with
- * probability p. The estimated sum of all waits is Σx/p over the sampled waits, and its variance is
- * (1-p)/p² · Σx².
- */
+/* Waits x are sampled with probability p: the sum Σx/p has the variance (1-p)/p² · Σx². */
 double runq_sum_stderr(const struct hist *hist, double ratio)
 {
 	double squares = 0.0, sum = 0.0;

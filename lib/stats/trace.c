@@ -10,9 +10,7 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	/*
-	 * an interrupt ended the halt; the next event is an idle exit, or the CPU has halted again
-	 */
+	/* an interrupt ended the halt; next, the CPU exits idle or has halted again */
 	WOKEN,
 };
 
@@ -33,10 +31,7 @@ struct state {
 	uint64_t odd;
 };
 
-/*
- * Returns the context of the CPU until the next event. @halts must be true if the next event shows
- * that a woken CPU halted again.
- */
+/* Context until the next event. @halts: that event shows that a woken CPU halted again. */
 static enum load_part part_of(const struct state *s, bool halts)
 {
 	if (s->depth)
@@ -80,10 +75,7 @@ static void softirq_resume(struct state *s)
 
 static void do_switch(struct state *s, uint32_t next)
 {
-	/*
-	 * A context switch cannot occur inside an interrupt handler, so the exit event of the
-	 * handler was lost.
-	 */
+	/* the exit event of the handler was lost: handlers do not switch */
 	if (s->depth) {
 		s->depth = 0;
 		s->odd++;
@@ -152,10 +144,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IRQ_ENTER:
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
-		/*
-		 * An IPI event in an interrupt handler replaces the entry event of the handler,
-		 * because the IPI event contains the reason of the interrupt.
-		 */
+		/* an IPI event inside a handler contains the reason of the interrupt */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
 		break;
@@ -220,10 +209,7 @@ static struct state first_state(const struct trace_core *core)
 	kind = edge < end ? trace_edge_kind(edge) : TRACE_IDLE_LEAVE;
 	if (!s.known)
 		return s;
-	/*
-	 * an idle CPU is halted before its first event if this event is an idle exit or an
-	 * interrupt
-	 */
+	/* an idle CPU is halted before its first event if this event ends the halt */
 	if (!s.pid && (kind == TRACE_IDLE_LEAVE || enters_irq(kind)))
 		s.window = HALTED;
 	if (kind == TRACE_IRQ_LEAVE) {

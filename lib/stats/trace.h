@@ -21,10 +21,7 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 	return edge->stamp & 0xff;
 }
 
-/*
- * True if the enqueue event also marks the start of the wake-up, because the CPU of the event woke
- * the task without a TRACE_WAKING event.
- */
+/* True if the enqueue event also marks the start of the wake-up: there is no TRACE_WAKING event. */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
 	enum trace_kind kind = trace_edge_kind(edge);
@@ -41,9 +38,8 @@ struct trace_core {
 	uint32_t first_pid; /* pid of the current task at from_ns; valid if first_known is true */
 	bool first_known;
 	/*
-	 * Gaps (missing events) in `edges`, in ascending order. An element of `gaps` is the index
-	 * of the next event after a gap. The context of the CPU is unknown while events are
-	 * missing.
+	 * Gaps (missing events): index of the next event after each gap, ascending. The context of
+	 * the CPU is unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -55,10 +51,7 @@ struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
-	/*
-	 * detail of the context: for a hardirq, `what` of its entry event; for a softirq, the
-	 * vector; for idle, the idle state
-	 */
+	/* `what` of a hardirq's entry event, vector of a softirq, or idle state */
 	uint64_t what;
 	enum trace_kind kind; /* for a hardirq: kind of its entry event */
 };
@@ -66,16 +59,11 @@ struct trace_slice {
 struct trace_replay {
 	/* time per context in ns; the sum is exactly to_ns - from_ns */
 	uint64_t part_ns[LOAD_NR_PARTS];
-	/*
-	 * number of exit events without an entry event, and of entry events without an exit event
-	 */
+	/* number of exit events without entry event, and the reverse */
 	uint64_t odd_edges;
 };
 
-/*
- * Returns true if the task is ksoftirqd or a NAPI thread, whose run time counts as
- * LOAD_PART_KSOFTIRQD.
- */
+/* True for ksoftirqd and NAPI threads, whose run time counts as LOAD_PART_KSOFTIRQD. */
 typedef bool trace_is_softirqd(void *arg, uint32_t pid);
 typedef void trace_on_slice(void *arg, const struct trace_slice *slice);
 
@@ -96,9 +84,8 @@ struct trace_spans {
 };
 
 /*
- * Avoidable part of a wait: the time in which another allowed CPU was idle. Two parts of a wait are
- * not avoidable: time throttled by CPU quota, and time in which the CPU with the queued task leaves
- * an idle state.
+ * Avoidable part of a wait: the time in which another allowed CPU was idle, without throttled time
+ * and time in which the CPU with the queued task leaves an idle state.
  */
 struct trace_avoidable {
 	uint64_t ns;
@@ -107,10 +94,7 @@ struct trace_avoidable {
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
-	/*
-	 * Avoidable parts of the wait: nr_spans elements, from index first_span on, of the array
-	 * with the avoidable parts of all waits.
-	 */
+	/* avoidable parts of the wait, in the array with the parts of all waits */
 	size_t first_span, nr_spans;
 };
 
@@ -126,16 +110,10 @@ struct trace_wait {
 	bool held;	    /* true if CPU quota throttled the task at the start of the wait */
 	/* time in ns from the start of the wait in which the task was throttled, or 0 if unknown */
 	uint64_t throttled_ns;
-	/*
-	 * pid of the task that was current on waker_cpu at the wake-up; 0 for idle, UINT32_MAX if
-	 * unknown
-	 */
+	/* pid of the task on waker_cpu at the wake-up; 0 for idle, UINT32_MAX if unknown */
 	uint32_t waker;
 	uint32_t waker_cpu; /* CPU that started the wake-up */
-	/*
-	 * Start of the wake-up; from_ns if the waker enqueued the task itself; 0 if the task was
-	 * preempted.
-	 */
+	/* start of the wake-up; from_ns if the waker enqueued the task, 0 if preempted */
 	uint64_t waking_ns;
 	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };
@@ -149,21 +127,20 @@ struct trace_waits {
 };
 
 /*
- * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in each wake-up
- * event that has no preceding TRACE_WAKING event. Returns 0 or -ENOMEM.
+ * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in wake-up
+ * events without a TRACE_WAKING event. Returns 0 or -ENOMEM.
  */
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 
 /*
- * Finds the times in which a CPU runs its idle task, in ascending order. After a gap in the
- * recording, the CPU counts as busy until its next context switch. Returns 0 or -ENOMEM.
+ * Finds the times in which a CPU runs its idle task, ascending. After a gap in the recording, the
+ * CPU is busy until its next context switch. Returns 0 or -ENOMEM.
  */
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
 
 /*
- * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle contains the idle
- * times by CPU. @allowed is the set of allowed CPUs of the task, or NULL if unknown. Returns 0 or
- * -ENOMEM.
+ * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle: idle times by CPU.
+ * @allowed: allowed CPUs of the task, or NULL if unknown. Returns 0 or -ENOMEM.
  */
 int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 			 const struct cpuset *allowed, struct trace_spans *spans,

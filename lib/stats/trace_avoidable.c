@@ -2,7 +2,6 @@
 /* Finds the parts of a wait in which another CPU that the task may use was idle. */
 #include "stats/trace.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -26,10 +25,7 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 		const struct trace_edge *edge = &core->edges[i];
 
 		if (gap < core->nr_gaps && core->gaps[gap] == i) {
-			/*
-			 * before a gap in the recording, the CPU is known to be idle only until its
-			 * last event
-			 */
+			/* known to be idle only until the last event before the gap */
 			if (idle && i)
 				rc = add_span(&spans, since_ns, trace_edge_ns(&core->edges[i - 1]));
 			idle = false;
@@ -51,10 +47,7 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 	return rc;
 }
 
-/*
- * Changes of the number of idle CPUs at time @ns. @own is the change of the CPU on which the task
- * is queued. @others is the change of all other CPUs.
- */
+/* Changes of the number of idle CPUs: the CPU on which the task is queued, and all others. */
 struct change {
 	uint64_t ns;
 	int others, own;
@@ -105,10 +98,7 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/*
- * Appends to @spans the times in which the CPU of the queued task was busy while another CPU was
- * idle.
- */
+/* Appends the times in which the task's CPU was busy while another CPU was idle. */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;

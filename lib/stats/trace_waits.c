@@ -9,10 +9,7 @@
 
 /* Next event of a CPU in the merge. */
 struct head {
-	/*
-	 * sort key: ns << 1, with bit 0 set for a switch, so that a wake-up precedes a switch of
-	 * the same time
-	 */
+	/* ns << 1, with bit 0 set for a switch: a wake-up precedes a switch at the same time */
 	uint64_t key;
 	uint32_t cpu;
 	size_t index;
@@ -77,8 +74,8 @@ static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 {
 	uint32_t last = 0;
 
-	for (size_t cpu = 0; cpu < nr_cores; cpu++)
-		array_for_each(edge, cores[cpu].edges, cores[cpu].nr_edges) {
+	array_for_each(core, cores, nr_cores)
+		array_for_each(edge, core->edges, core->nr_edges) {
 			if (!about_waits(edge))
 				continue;
 			if (TRACE_FIRST(edge->what) > last)
@@ -101,12 +98,7 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.moved_ns = task->moved_ns && task->moved_to == cpu ? task->moved_ns : now,
 		.woken = task->woken,
 		.held = task->held,
-		/*
-		 * The throttled time is limited to the length of the wait. The measured throttled
-		 * time can be longer than the wait for two reasons. The kernel measures the
-		 * throttled time with another clock, and throttling may have started before the
-		 * wait.
-		 */
+		/* the kernel uses another clock, and throttling may begin before the wait */
 		.throttled_ns = !task->held		       ? 0
 				: task->throttled_ns < wait_ns ? task->throttled_ns
 							       : wait_ns,
@@ -170,10 +162,7 @@ static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *
 	task->moved_to = TRACE_THIRD(edge->what);
 }
 
-/*
- * Starts the wait of a woken task. If the target CPU enqueues the task, the waker is known from the
- * TRACE_WAKING event.
- */
+/* If the target CPU enqueues the task, the waker is known from the TRACE_WAKING event. */
 static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Statistics of wake latencies: summaries, verdicts, effect of pre-wake, and overhead of
- * timestamps.
- */
+/* Statistics of wake latencies: summaries, verdicts, pre-wake, and overhead of timestamps. */
 #include "stats/wake.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "stats/hist.h"
@@ -40,8 +35,8 @@ static double percentile(const double *sorted, size_t nr, double percent)
 }
 
 /*
- * Returns the error of the median, computed from ranks, so that outliers have no effect. With 99.7
- * % probability the true median is between the values 1.5 √n ranks below and above the middle.
+ * Error of the median, from ranks, so that outliers have no effect: with 99.7 % probability the
+ * true median is between the values 1.5 √n ranks below and above the middle.
  */
 static double median_error(const double *sorted, size_t nr)
 {
@@ -86,11 +81,9 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 }
 
 /*
- * Minimum and maximum latency of a window. The BPF programs keep only the minimum and maximum since
- * the start of the measurement. The function uses the minimum of the BPF programs if this minimum
- * changed in the window, or if this minimum is in the lowest nonempty bucket of the window.
- * In all other windows, the minimum is the lower bound of the lowest nonempty bucket. The maximum
- * follows the same rules with the highest nonempty bucket.
+ * The BPF programs keep minimum and maximum only since the start of the measurement. Their minimum
+ * is that of the window if it changed in the window or is in the window's lowest bucket; otherwise
+ * the lower bound of this bucket is used. The maximum follows the same rules.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -107,10 +100,7 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/*
- * Standard deviation of a histogram. The rounding errors of sum_units and sum_sq cancel, because
- * both are computed from the same rounded latencies (WAKE_SQ_UNIT).
- */
+/* Rounding errors cancel: both sums are of the same rounded latencies (WAKE_SQ_UNIT). */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -154,10 +144,7 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(&hist, &s, 99.0);
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
-		/*
-		 * Subtract the measuring overhead from each latency of the summary, but not below
-		 * 0. A latency that is NAN stays NAN.
-		 */
+		/* subtract the measuring overhead, but not below 0; NAN stays NAN */
 		array_for_each(figure, figures, ARRAY_SIZE(figures))
 			if (!isnan(**figure))
 				**figure = fmax(**figure - overhead_ns, 0.0);
@@ -183,10 +170,7 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 		       : WAKE_WITHIN;
 }
 
-/*
- * True if every idle state with at most the claimed latency of state @chosen fits @budget_ns. The
- * kernel permits these idle states if the claimed latency of @chosen is the kernel's latency limit.
- */
+/* True if all states fit @budget_ns that the latency limit of state @chosen permits. */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
 	for (int i = 0; i < nr; i++)
@@ -220,10 +204,7 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
-		/*
-		 * the error of a median consists of the uncertainty of the timestamps and a
-		 * sampling error
-		 */
+		/* timestamp uncertainty and sampling error of both medians */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
 						remote->median_error_ns;
@@ -260,10 +241,7 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 {
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
-	/*
-	 * The sender takes its timestamp before it sends the IPI, so the latency includes the
-	 * remaining run time of the sender's BPF program.
-	 */
+	/* the latency includes the run time of the sender's program after its timestamp */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;
 	if (wake_has(sources, WAKE_NIC))

@@ -189,10 +189,7 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 	for (size_t i = 0; !rc && i < list->nr; i++)
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
-	/*
-	 * If the table is full, delete entries of ended groups. Entries of removed cgroups that the
-	 * filter excludes are never read, so only this deletion frees them.
-	 */
+	/* only this deletion frees entries of removed cgroups that the filter excludes */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);
 	a->full = full;

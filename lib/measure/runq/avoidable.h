@@ -19,10 +19,7 @@ int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **re
 			struct err *err);
 /* Discards all waits before the first window. */
 int runq_avoidable_start(struct runq_avoidable *avoidable, struct err *err);
-/*
- * Ends the window and fills the avoidable times of the rows of @list; UINT64_MAX without a group.
- * Call runq_avoidable_window() before rollups are computed.
- */
+/* Fills the avoidable times of the rows of @list. Call it before rollups are computed. */
 int runq_avoidable_window(struct runq_avoidable *avoidable, struct runq_waits_list *list,
 			  struct err *err);
 /* Returns the number of waits since the start whose avoidable part is unknown. */

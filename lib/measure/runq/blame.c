@@ -3,13 +3,10 @@
 #include "measure/runq/blame.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <bpf/bpf.h>
 
-#include "base/array.h"
 #include "host/bpf.h"
 
 static size_t nr_cells(const struct runq_blame_table *table)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Memory of slots. A chunk is a BPF map with RUNQ_CHUNK slots; chunks are added before all slots
- * are used.
- */
+/* Memory of slots. A chunk is a BPF map with RUNQ_CHUNK slots. */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
 
@@ -34,10 +31,7 @@ size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
 /* Number of slots in the first chunk, which is memory at a fixed address. */
 unsigned int runq_first_slots(const struct runq_shape *shape);
-/*
- * Number of slots for @nr_groups groups and spare slots, rounded up to whole chunks. If @fixed is
- * true, @nr_groups already includes the spare slots.
- */
+/* Slots for @nr_groups groups, plus spare slots unless @fixed, rounded up to whole chunks. */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 
 /* Options that determine the memory of all BPF maps of runq. */
@@ -65,7 +59,7 @@ void runq_chunks_close(struct runq_chunks *chunks);
 /* Returns the number of slots in all chunks, used or free. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
-/* Slot number of @slot_ref (RUNQ_LATER_CHUNK); at least runq_chunks_slots() if there is none. */
+/* Slot number of @slot_ref (RUNQ_LATER_CHUNK), or a number from runq_chunks_slots() on. */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 /* Converts RUNQ_RAN_WHO(), a slot reference or a RUNQ_WHO_* value, to a key. */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);

@@ -20,14 +20,16 @@ int runq_filter_open(struct runq_filter *filter, const char *mount, const char *
 	filter->requested = calloc(nr + 1, sizeof(*filter->requested));
 	if (!filter->requested)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr; i++) {
-		rc = cgroup_find(mount, paths[i], path, &id, err);
+	array_for_each(wanted, paths, nr) {
+		struct runq_group *group;
+
+		rc = cgroup_find(mount, *wanted, path, &id, err);
 		if (rc)
 			return rc;
-		filter->requested[i] = runq_group_new(&(struct runq_group){.cgroup_id = id}, path);
-		if (!filter->requested[i])
+		group = runq_group_new(&(struct runq_group){.cgroup_id = id}, path);
+		if (!group)
 			return err_set(err, -ENOMEM, "out of memory");
-		filter->nr++;
+		filter->requested[filter->nr++] = group;
 	}
 	return 0;
 }

@@ -47,22 +47,19 @@ struct runq_group {
 	size_t label_len;
 	/* avoidable waits from the start of the measurement until the end of the last window */
 	struct runq_avoidable_waits avoidable;
-	/* rollup row of a VM: length of the VM's name, with which the path begins; else 0 */
+	/* length of the VM's name at the start of the path, or 0 if the row is not a VM */
 	uint32_t vm_len;
 	const char *vm_cgroup; /* cgroup of the first thread of this row that waited, or NULL */
 	/* number of the vCPU, or UINT32_MAX for a whole VM and for threads that are not vCPUs */
 	uint32_t vcpu;
-	/* for a task: number of the window in which its VM is looked up again, or 0 */
+	/* window in which the VM of a task is looked up again, or 0 */
 	uint64_t vm_window;
 	uint32_t row;	  /* rollup row: index of the row in the window plus 1, or 0 */
 	uint32_t pod_len; /* length of the pod's path, which is a prefix of path */
 	unsigned int refs;
 };
 
-/*
- * Copies @from, which has no names and no rollup row. The caller owns the only reference. NULL: out
- * of memory.
- */
+/* Copies @from without names and rollup row. NULL: out of memory. The caller owns the reference. */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from @head, the head of the slot. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
@@ -74,10 +71,7 @@ void runq_group_put(const struct runq_group *group);
 
 struct pods;
 
-/*
- * Looks up unknown names of the pod and container of @group. Only containers outside pods can be
- * renamed.
- */
+/* Looks up unknown names of @group. Only names of containers outside pods can change. */
 void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 
 enum runq_party_kind {
@@ -103,9 +97,7 @@ struct runq_party {
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
-/*
- * Identifier for machine-readable output: name and PID of a task, written to @buf, else the path.
- */
+/* Identifier for machines: name and PID of a task, written to @buf, else the path. */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Name to display: name of the pod or container if known, else runq_party_key(). */
 const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32]);

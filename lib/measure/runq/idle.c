@@ -197,8 +197,8 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 						sizeof(*w->idle_states), by_party, add_state);
 	qsort(w->idle_states, w->nr_idle_states, sizeof(*w->idle_states), states_by_wait);
 	w->idle_full = 0;
-	for (unsigned int cpu = 0; cpu < idle->nr_cpus; cpu++)
-		w->idle_full += *(volatile uint64_t *)&idle->cpus[cpu].full;
+	array_for_each(cpu, idle->cpus, idle->nr_cpus)
+		w->idle_full += *(volatile uint64_t *)&cpu->full;
 	return 0;
 }
 

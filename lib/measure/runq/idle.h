@@ -4,7 +4,6 @@
 #define SUBTICK_MEASURE_RUNQ_IDLE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "abi/runq_idle.h"
 #include "base/err.h"

@@ -28,13 +28,10 @@ void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
 /* Returns a descriptor that becomes readable when runq_kernel_events() should be called. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
-/* Handles new and ended groups, and returns the long waits, valid until the next call. */
+/* Handles new and ended groups. Returns the long waits, valid until the next call. */
 int runq_kernel_events(struct runq_kernel *kernel, const struct runq_event **ret_waits,
 		       size_t *ret_nr, struct err *err);
-/*
- * Ends the window. *@ret_list has one row per group, largest sum first, and is valid until the next
- * call. All groups without a slot share one row.
- */
+/* Ends the window. *@ret_list has the largest sums first and is valid until the next call. */
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
 /* Returns the growth of the blame table in the window, unsorted, valid until the next call. */
@@ -47,10 +44,7 @@ void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_loss
 void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods);
 /* Searches for new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
-/*
- * Returns the party with @key. Its group is valid until the next window if the last window has it,
- * else until the next event.
- */
+/* Returns the party with @key. Its group is valid until the next event. */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 /* Returns the reason why load keeps its own program on sched_switch, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);

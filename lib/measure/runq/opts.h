@@ -72,17 +72,13 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
-	 * Groups for which slots are allocated at the start. 0: slots are allocated on demand,
-	 * which needs the privilege to create BPF maps.
+	 * slots allocated at the start, or 0: on demand, which needs the privilege to create maps
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of the number of allocated slots, or 0 */
-	/* descriptor that passes files of runtimes (pods/runtime_files.h); 0: open them */
+	/* descriptor that passes files of runtimes (pods/runtime_files.h), or 0 to open them */
 	int names_channel;
-	/*
-	 * Count waits only between the boundaries of le_ns. Fine histograms take most of the memory
-	 * of runq.
-	 */
+	/* no fine histograms, which take most of the memory of runq */
 	bool steps_only;
 	bool causes; /* split waits by cause; blame sets this option */
 	bool blame;

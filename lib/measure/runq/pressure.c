@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -86,8 +84,8 @@ uint64_t runq_pressure_sum(const uint64_t *by_cause)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++)
-		sum += by_cause[i];
+	array_for_each(ns, by_cause, RUNQ_PRESSURE_NR_CAUSES)
+		sum += *ns;
 	return sum;
 }
 

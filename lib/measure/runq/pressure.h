@@ -66,9 +66,7 @@ uint64_t runq_pressure_sum(const uint64_t *by_cause);
 /* State for adding names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
 struct runq_pressures;
 
-/*
- * Loads the programs. The hierarchy in @opts must not be AUTO. @mount: cgroup v2 with PSI, or NULL.
- */
+/* Loads the programs. The hierarchy must not be AUTO. @mount: cgroup v2 with PSI, or NULL. */
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);
 /* Fills `pressed` of @window. Call after runq_kernel_window(). @pods may be NULL. */

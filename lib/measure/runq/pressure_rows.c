@@ -206,10 +206,7 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 	w->nr_pressed++;
 }
 
-/*
- * Raises below_ns of all ancestors to at least the cgroup's waiting time. Above an ancestor that
- * needs no change, no ancestor needs one.
- */
+/* Raises below_ns of all ancestors to the cgroup's waiting time, up to one that has it already. */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)
 {

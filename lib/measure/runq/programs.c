@@ -3,14 +3,13 @@
 #include "measure/runq/programs.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "measure/core/core.h"
 #include "core.skel.h"
 #include "measure/runq/chunks.h"
@@ -90,10 +89,7 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 			bpf_program__set_autoload(program, false);
 }
 
-/*
- * Bit mask of the context switches at which the run queue's clock is compared (RUNQ_LEARN). With a
- * small sample ratio, the mask selects more of the sampled switches.
- */
+/* Mask of the switches that compare clocks (RUNQ_LEARN), wider for small sample ratios. */
 static int32_t learn_bits(double ratio)
 {
 	if (!samples(ratio))
@@ -188,10 +184,10 @@ static int area_release(struct runq_area *area, struct bpf_map *map, struct err 
 
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS])
 {
-	for (int i = 0; i < RUNQ_NR_AREAS; i++) {
-		if (areas[i].pages)
-			munmap(areas[i].pages, areas[i].len);
-		areas[i] = (struct runq_area){0};
+	array_for_each(area, areas, RUNQ_NR_AREAS) {
+		if (area->pages)
+			munmap(area->pages, area->len);
+		*area = (struct runq_area){0};
 	}
 }
 
@@ -245,8 +241,8 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	int rc = 0, released = 0;
 
 	/* libbpf would map the declared size of each section */
-	for (int i = 0; i < RUNQ_NR_AREAS; i++)
-		core_hide(skel->skeleton, sections[i].map);
+	array_for_each(section, sections, RUNQ_NR_AREAS)
+		core_hide(skel->skeleton, section->map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)
 		rc = area_open(&areas[i], &sections[i], err);
 	if (!rc) {
@@ -254,7 +250,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* Also after a failed load, else libbpf unmaps more bytes than it has mapped. */
+	/* after a failed load, libbpf would otherwise unmap more than it has mapped */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

@@ -37,10 +37,7 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
-/*
- * True if a running measurement can change its sample ratio: constants in the loaded programs
- * depend on the ratio.
- */
+/* True if the sample ratio can change to @to: the loaded programs have constants for @from. */
 bool runq_programs_fit(double from, double to);
 
 #endif

@@ -11,15 +11,13 @@
 #include "base/array.h"
 #include "pods/vm.h"
 
-/*
- * Label of a row: `len` bytes of `text` identify the row, `path_len` bytes of `path` are its path.
- */
+/* Label of a row: `text` identifies the row, `path` is its path. */
 struct label {
 	const char *text;
 	size_t len;
 	const char *path;
 	size_t path_len;
-	/* only rows of VMs; pid_len: length of the prefix "PID/", which the path omits */
+	/* only rows of VMs. pid_len is the length of the prefix "PID/", which the path omits. */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 	const char *vm_cgroup; /* cgroup of the thread that waited */
 };
@@ -52,10 +50,7 @@ static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 	return at == group->path ? strlen(at) : (size_t)(at - group->path);
 }
 
-/*
- * Label of a VM's row: "web", or "web/vcpu0" for vCPUs and "web/other" for its other threads. The
- * PID distinguishes VMs of the same name.
- */
+/* Label of a VM's row: "web", "web/vcpu0" or "web/other", after the PID, which tells VMs apart. */
 static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
 			     char text[VM_LABEL])
 {

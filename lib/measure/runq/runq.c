@@ -21,7 +21,6 @@
 #include "measure/runq/pressure.h"
 #include "measure/runq/rollup.h"
 #include "pods/pods.h"
-#include "host/bpf.h"
 #include "host/cgroup.h"
 #include "host/cpu.h"
 #include "host/kbtf.h"
@@ -333,10 +332,24 @@ static struct runq_rollup *rollup_of(struct runq_meter *m)
 	return m->opts.sum == ROLLUP_NONE ? NULL : &m->rollup;
 }
 
+static int window_rollup(struct runq_meter *m, const struct runq_waits_list *list, struct err *err)
+{
+	struct runq_group *const *groups;
+	size_t nr;
+
+	if (!rollup_of(m))
+		return 0;
+	groups = runq_kernel_groups(m->kernel, &nr);
+	return runq_rollup_window(&m->rollup, list, groups, nr, err);
+}
+
 static int window_core_pairs(struct runq_meter *m, struct err *err)
 {
-	const struct load_window *load = load_window(m->opts.load);
+	const struct load_window *load;
 
+	if (!m->opts.core_pairs)
+		return 0;
+	load = load_window(m->opts.load);
 	return runq_window_core_pairs(&m->window, load->pairs, load->pairs ? load->nr_pairs : 0,
 				      m->kernel, &m->filter, rollup_of(m), &m->opts, err);
 }
@@ -351,10 +364,8 @@ static int runq_read(struct meter *meter, struct err *err)
 	struct runq_meter *m = to_runq(meter);
 	struct runq_rollup *rollup = rollup_of(m);
 	struct runq_window *w = &m->window;
-	struct runq_group *const *groups;
 	struct runq_waits_list *list;
 	uint64_t end_ns;
-	size_t nr;
 	int rc;
 
 	/* the rows of the window point to memory that the next read frees */
@@ -363,9 +374,11 @@ static int runq_read(struct meter *meter, struct err *err)
 	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->avoidable)
 		rc = runq_avoidable_window(m->avoidable, list, err);
+	if (rc)
+		return rc;
 	end_ns = clock_mono_ns();
 	w->steal_ns = window_steal(m);
-	if (!rc && m->next_ratio > 0.0) {
+	if (m->next_ratio > 0.0) {
 		runq_kernel_sample(m->kernel, m->next_ratio);
 		m->sample_ratio = m->next_ratio;
 		m->next_ratio = 0.0;
@@ -374,22 +387,14 @@ static int runq_read(struct meter *meter, struct err *err)
 	w->time_mono_ns = end_ns;
 	/* the time for reading names is not part of the window */
 	pods_refresh(m->pods);
-	if (!rc)
-		runq_kernel_name_groups(m->kernel, m->pods);
-	if (!rc && rollup) {
-		groups = runq_kernel_groups(m->kernel, &nr);
-		rc = runq_rollup_window(rollup, list, groups, nr, err);
-	}
-	if (!rc)
-		rc = runq_window_groups(w, list, &m->filter, rollup, err);
+	runq_kernel_name_groups(m->kernel, m->pods);
+	rc = window_rollup(m, list, err) ?: runq_window_groups(w, list, &m->filter, rollup, err);
 	if (!rc && w->has_blame)
 		rc = runq_window_blame(w, m->kernel, &m->filter, rollup, &m->opts, err);
-	if (!rc && m->opts.core_pairs)
-		rc = window_core_pairs(m, err);
+	rc = rc ?: window_core_pairs(m, err);
 	if (!rc && m->idle)
 		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, rollup, err);
-	if (!rc)
-		rc = window_pressure(m, err);
+	rc = rc ?: window_pressure(m, err);
 	if (rc)
 		return rc;
 	window_losses(m);

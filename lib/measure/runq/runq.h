@@ -8,10 +8,7 @@
 #include "measure/runq/window.h"
 
 int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
-/*
- * Returns the last window. Before the first read it has no rows, but source, boundaries and
- * percentiles.
- */
+/* Returns the last window, which before the first read has no rows. */
 const struct runq_window *runq_window(const struct meter *meter);
 
 /*

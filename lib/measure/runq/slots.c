@@ -122,10 +122,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/*
- * Reads the name again if the head of the slot has changed. The head is complete at the second
- * scan.
- */
+/* Reads the name again if the head has changed. The head is complete at the second scan. */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
@@ -258,10 +255,7 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
 	return slot < runq_chunks_slots(&slots->chunks) ? slots->owners[slot] : NULL;
 }
 
-/*
- * Removes ended groups from the index and from their tasks, whose waits would otherwise be counted
- * for the next group in the slot.
- */
+/* Removes ended groups from the index and from their tasks, before other groups get the slots. */
 static void owners_forget(struct runq_slots *slots)
 {
 	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))

@@ -48,10 +48,7 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 int runq_slots_window(struct runq_slots *slots, struct err *err);
 /* Callback runq_blame_table.ended: true if @key ended in, or appeared after, the last window. */
 bool runq_slots_ended(const void *slots, uint64_t key);
-/*
- * Returns the group with @key, or NULL; valid until the next window if it is in the last window,
- * else until the next scan.
- */
+/* Returns the group with @key, valid until the next scan, or NULL. */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 
 #endif

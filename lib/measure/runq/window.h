@@ -62,10 +62,7 @@ struct runq_long_wait {
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
 	uint64_t waits; /* number of waits that the slow path of the BPF programs counted */
-	/*
-	 * time of the last comparison with run_delay, CLOCK_MONOTONIC, when the next three sums
-	 * were read
-	 */
+	/* last comparison with run_delay, CLOCK_MONOTONIC, which read the next sums */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
 	int64_t missing_ns; /* part of wait_ns that the kernel omits from run_delay */
@@ -162,10 +159,7 @@ struct load_pair;
 struct runq_kernel;
 struct runq_rollup;
 
-/*
- * Fills `groups` from the rows of @rollup, or, if NULL, from the rows of @list that pass @filter.
- * Valid until @list is cleared.
- */
+/* Fills `groups` from @rollup, or if NULL from the rows of @list that pass @filter. */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);

@@ -9,14 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "host/cpu.h"
 #include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-/*
- * First package C-state that counts as sleep. PC2 does not count, because caches and memory are
- * still powered in PC2.
- */
+/* First package C-state that counts as sleep: in PC2, caches and memory are still powered. */
 #define PACKAGE_SLEEPS 3
 
 /* Parses a file of a PMU event, such as "event=0x02". */
@@ -52,9 +50,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 
 int cstate_number(const char *driver, const char *name, const char *desc)
 {
-	/*
-	 * C-state numbers on Intel Core and Xeon, indexed by the upper four bits of the MWAIT hint.
-	 */
+	/* C-state numbers of Intel processors, by the upper four bits of the MWAIT hint */
 	static const signed char of_hint[] = {1, 3, 6, 7, 8, 9, 10};
 	const char *hint = strstr(desc, "MWAIT 0x");
 	unsigned long value;
@@ -62,10 +58,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/*
-	 * Use the MWAIT hint in the description of the idle state, because the processor defines
-	 * MWAIT hints. The numbers in ACPI names of idle states are chosen by the firmware.
-	 */
+	/* the processor defines MWAIT hints, but the firmware chooses the numbers in ACPI names */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -73,10 +66,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading residency
- * counters on the measured CPU sends no IPI. Before Linux 6.12 the read of a counter may send an
- * IPI to the sibling hyperthread. Before Linux 6.7 perf assigns the package counters to one CPU of
- * each die (docs/methods/wake.md).
+ * Opens the available residency counters. Reading them on the measured CPU sends no IPI since Linux
+ * 6.12; before, it may send an IPI to the sibling hyperthread. Before Linux 6.7 perf assigns
+ * package counters to one CPU of each die (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -85,19 +77,19 @@ static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bo
 	struct perf_count count;
 	int nr = cstate_list(root, package, events);
 
-	for (int i = 0; i < nr; i++) {
-		int fd = perf_open_cpu(&events[i], cpu, true);
+	array_for_each(event, events, nr) {
+		int fd = perf_open_cpu(event, cpu, true);
 
 		if (fd == -EMFILE && sys_more_descriptors())
-			fd = perf_open_cpu(&events[i], cpu, true);
+			fd = perf_open_cpu(event, cpu, true);
 		if (fd < 0)
 			continue;
 		if (perf_read(fd, &count)) {
 			close(fd);
 			continue;
 		}
-		snprintf(d->name[set->nr], sizeof(d->name[0]), "%.7s", events[i].name);
-		set->number[set->nr] = atoi(events[i].name + (package ? 2 : 1));
+		snprintf(d->name[set->nr], sizeof(d->name[0]), "%.7s", event->name);
+		set->number[set->nr] = atoi(event->name + (package ? 2 : 1));
 		set->package[set->nr] = package;
 		set->fd[set->nr++] = fd;
 	}
@@ -125,8 +117,8 @@ static void map_states(struct wake_depth *d, const char *root, unsigned int cpu)
 	struct cpuidle idle = {0};
 	int nr = cpuidle_states(root, cpu, states);
 
-	for (int i = 0; i < CPUIDLE_MAX_STATES; i++)
-		d->counter_of[i] = -1;
+	array_for_each(counter, d->counter_of, CPUIDLE_MAX_STATES)
+		*counter = -1;
 	if (cpuidle_read(root, &idle))
 		return;
 	for (int i = 0; i < nr; i++) {
@@ -187,10 +179,7 @@ int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, s
 	return rc;
 }
 
-/*
- * Converts a time in an idle state to an integer below UINT32_MAX, because UINT32_MAX is the value
- * for an unknown time.
- */
+/* Converts a time to an integer below UINT32_MAX, the value of an unknown time. */
 static uint32_t clamp_ns(double ns)
 {
 	return ns < UINT32_MAX - 1 ? (uint32_t)ns : UINT32_MAX - 1;
@@ -231,10 +220,7 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 			clamp_ns((double)(idle[state].time_ns - d->idle_last[state].time_ns));
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
-	/*
-	 * Set `entered` by the hardware counter rather than by the counter of cpuidle, because the
-	 * hardware may enter another idle state than the kernel requested.
-	 */
+	/* the hardware may enter another state than cpuidle requested */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);
 	point->package = package_slept(d, cycles);
@@ -251,8 +237,8 @@ const char *wake_depth_by(const struct wake_depth *d, unsigned int state)
 
 void wake_depth_close(struct wake_depth *d)
 {
-	for (int i = 0; i < d->hw.nr; i++)
-		close(d->hw.fd[i]);
+	array_for_each(fd, d->hw.fd, d->hw.nr)
+		close(*fd);
 	cpuidle_watch_close(&d->idle);
 	free(d->ns);
 	*d = (struct wake_depth){0};

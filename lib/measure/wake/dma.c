@@ -19,10 +19,7 @@
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
-/*
- * Measures the time from launch to transmit timestamp of one packet. Launch time and transmit
- * timestamp are times of the same clock, the clock of the card, so no conversion is necessary.
- */
+/* Measures the time from launch to transmit timestamp of one packet, both by the card's clock. */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -42,17 +39,11 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 	if (rc)
 		return rc;
 	*ret_ns = stamp - launch;
-	/*
-	 * if *ret_ns is below 0 or above PATIENCE_NS, the timestamp is of another packet, or the
-	 * card's clock was set
-	 */
+	/* otherwise the timestamp is of another packet, or the card's clock was set */
 	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
 }
 
-/*
- * Sends packets with launch times. On a busy machine some packets miss their launch time and get no
- * transmit timestamp.
- */
+/* On a busy machine some packets miss their launch time and get no transmit timestamp. */
 static void send_packets(const struct wake_dma_card *card, int fd, struct wake_dma *dma)
 {
 	double took[PACKETS];
@@ -101,10 +92,7 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/*
-	 * Disable transmit timestamps during the measured wake-ups, because interrupts for transmit
-	 * timestamps would wake the measured core.
-	 */
+	/* interrupts for transmit timestamps would wake the measured core */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",

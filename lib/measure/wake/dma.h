@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Source nic: measures the time from the launch time of a packet until the card sends the packet.
- */
+/* Source nic: time from the launch time of a packet until the card sends the packet. */
 #ifndef SUBTICK_MEASURE_WAKE_DMA_H
 #define SUBTICK_MEASURE_WAKE_DMA_H
 
@@ -12,10 +10,7 @@
 
 struct journal;
 
-/*
- * DMA read time by the card's clock (equation 9 in docs/methods/wake.md). `nr` is 0 if the DMA read
- * time is unknown.
- */
+/* DMA read time by the card's clock (equation 9 in docs/methods/wake.md); unknown if nr is 0. */
 struct wake_dma {
 	int64_t median_ns, half_spread_ns; /* median and half of p90 − p10 of the DMA read time */
 	size_t nr;
@@ -30,10 +25,9 @@ struct wake_dma_card {
 };
 
 /*
- * Sends packets with launch times and reads the card's transmit timestamps. Keeps the calling core
- * busy, so that the package does not sleep. If the card returns no transmit timestamps, returns 0
- * and sets ret_dma->unknown to the reason. @journal restores the timestamp setting of the card if
- * subtick is killed.
+ * Sends packets with launch times and reads their transmit timestamps. Keeps the calling core busy,
+ * so that the package does not sleep. Without transmit timestamps, returns 0 and sets
+ * ret_dma->unknown. @journal restores the timestamp setting of the card if subtick is killed.
  */
 int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 		     struct wake_dma *ret_dma, struct err *err);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads names, claimed exit latencies and counters of idle states, and the latency limits in
- * effect.
- */
+/* Reads names, claimed exit latencies and counters of idle states, and the latency limit. */
 #include "measure/wake/env.h"
 
 #include <errno.h>
@@ -15,10 +12,7 @@
 #include "base/clock.h"
 #include "host/file.h"
 
-/*
- * Limit that the kernel reports if no process requested a latency limit
- * (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
- */
+/* Limit that the kernel reports without requests (PM_QOS_CPU_LATENCY_DEFAULT_VALUE). */
 #define NO_LIMIT_US 2000000000
 
 static bool read_haltpoll(const struct wake_env *env)

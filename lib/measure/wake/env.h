@@ -41,10 +41,7 @@ struct wake_env {
 /* @nr_cpus is the number of possible CPUs. @measured are the CPUs whose counters are read. */
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
-/*
- * Begins a window with the counter values from the end of the previous window. If a CPU has no
- * counter values from the previous window, reads the counters of the CPU.
- */
+/* Begins a window with the counters at the end of the previous window, or reads the counters. */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);
 void wake_env_close(struct wake_env *env);

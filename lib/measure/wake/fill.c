@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Computes the result of a window core by core: calibration, wake-ups or histograms, stages,
- * pre-wake and residency.
- */
+/* Computes the result of a window core by core. */
 #include "measure/wake/fill.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "measure/wake/nic.h"
 
 #define NR_STAGES 5
@@ -35,10 +30,7 @@ static int by_median(const void *a, const void *b)
 	return CMP(x->summary.median_ns, y->summary.median_ns);
 }
 
-/*
- * Adds a row for each stage from launch to user code. Sorts the stages by median time, because a
- * typical wake-up passes the stages in this order.
- */
+/* Adds a row for each stage from launch to user code, sorted by median time. */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, double *scratch)
 {
@@ -81,9 +73,7 @@ static void add_breakdown(struct wake_window *w, const struct wake_worker *worke
 	free(scratch);
 }
 
-/*
- * Compares the sources timer and remote, for each idle state and round that both sources measured.
- */
+/* Compares the sources timer and remote for each idle state and round. */
 static void add_pairs(struct wake_window *w, const struct wake_cpu *cpu)
 {
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++)
@@ -167,9 +157,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/*
- * Clears the window. If the source does not have a loss counter, sets the counter to WAKE_UNKNOWN.
- */
+/* Clears the window. Loss counters that the source lacks are WAKE_UNKNOWN. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
@@ -215,10 +203,7 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 	uint64_t uncertainty_ns =
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
-	/*
-	 * an unknown overhead of one core makes the maximum overhead unknown, because WAKE_UNKNOWN
-	 * is the largest value
-	 */
+	/* WAKE_UNKNOWN is the largest value, so an unknown overhead makes the maximum unknown */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;
 	if (uncertainty_ns > w->uncertainty_ns)
@@ -240,8 +225,8 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 	w->sender_offline = run->sender_moved;
 	if (run->plan.nic)
 		wake_nic_card(run->plan.nic, &w->card);
-	for (unsigned int i = 0; i < run->nr_workers && !w->failed; i++)
-		fill_cpu(w, env, &run->workers[i], passive);
+	array_for_each(worker, run->workers, run->nr_workers)
+		fill_cpu(w, env, worker, passive);
 	if (!passive && !w->failed)
 		wake_totals(w, env, run);
 	wake_budgets(w, env);

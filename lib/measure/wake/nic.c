@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Source nic: finds the card and its clock, sets IRQ affinity and queue, and sends packets with
- * launch times.
- */
+/* Source nic: finds card and clock, sets IRQ affinity and queue, and sends packets. */
 #include "measure/wake/nic.h"
 
 #include <dirent.h>
@@ -24,25 +21,13 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-/*
- * Delta of the ETF queue with offload. The queue passes packets to the card at once, because
- * OFFLOAD_DELTA_NS is longer than any launch distance.
- */
+/* With offload: longer than any launch distance, so packets go to the card at once. */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
-/*
- * Delta of the ETF queue without offload: time before the launch time at which the timer of the
- * queue sends a packet.
- */
+/* Delta of the ETF queue without offload: its timer sends a packet this long before the launch. */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/*
- * Maximum offset of the card's clock from CLOCK_TAI. open_clock() fails if the offset is larger,
- * because the ETF queue compares launch times with CLOCK_TAI.
- */
+/* Maximum offset of the card's clock from CLOCK_TAI, the clock of the ETF queue. */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
-/*
- * Time from the launch until the worker thread's own timer expires. AFTER_NS is much longer than
- * the time from the launch to the interrupt of the network card.
- */
+/* Time from the launch until the worker's own timer expires, long after the card's interrupt. */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
 
@@ -50,10 +35,7 @@
 	"install an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, " \
 	"load its driver, connect a cable; or test the path with --device NAME --software"
 
-/*
- * Maximum exit latency of idle states that are at most as deep as C1E. In deeper idle states a DMA
- * read waits until the package has woken up.
- */
+/* Maximum exit latency of C1E. In deeper idle states a DMA read waits for the package. */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 
 struct wake_nic {
@@ -74,10 +56,7 @@ struct wake_nic {
 	struct wake_clock_map map;
 };
 
-/*
- * Reads CLOCK_TAI. The error bound of the CLOCK_TAI value is half the time between two reads of
- * CLOCK_MONOTONIC. Preemption of the thread between the two reads makes the error bound large.
- */
+/* Reads CLOCK_TAI. The error bound is half the time between two reads of CLOCK_MONOTONIC. */
 static struct wake_clock_fix read_tai(void)
 {
 	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
@@ -163,10 +142,7 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	return nr ? nr : 1;
 }
 
-/*
- * Moves all interrupts of the card, because drivers use different interrupts to report sent
- * packets.
- */
+/* Moves all interrupts of the card, because drivers report sent packets by different ones. */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	const char *irqs = SYS_PATH("/sys/class/net/%s/device/msi_irqs", nic->card.device);
@@ -182,10 +158,7 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
 			continue;
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
-		/*
-		 * the kernel refuses to move managed interrupts, but moving one of the card's
-		 * interrupts is sufficient
-		 */
+		/* the kernel refuses to move managed interrupts, but one is sufficient */
 		set += !journal_set(
 			nic->journal,
 			SYS_PATH("/proc/irq/%u/smp_affinity_list", nic->irqs[nic->nr_irqs - 1]),
@@ -239,10 +212,7 @@ void wake_nic_close(struct wake_nic *nic)
 	free(nic);
 }
 
-/*
- * Opens the network card nic->card.device. set_queue() fails if the network card does not support
- * launch times.
- */
+/* Opens nic->card.device. set_queue() fails if the card does not support launch times. */
 static int open_card(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct wake_dma *dma = &nic->card.dma;
@@ -279,10 +249,7 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 		 used ? ", " : "", device, why);
 }
 
-/*
- * Opens the first suitable network card. Lists all other network cards with a hardware clock in
- * nic->card.others, each with the reason why the card is not used.
- */
+/* Opens the first suitable card, and lists all other cards with a hardware clock. */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct dirent **entries = NULL;
@@ -360,10 +327,7 @@ int wake_nic_batch_begin(struct wake_worker *worker)
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
-	/*
-	 * If a kernel timer sends the packets, accept any interrupt except IPIs, because the kind
-	 * of the timer interrupt depends on the architecture.
-	 */
+	/* the kind of the timer interrupt that sends packets depends on the architecture */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	array_for_each(irq, nic->irqs, nic->nr_irqs)
@@ -376,13 +340,7 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 {
 	struct wake_nic *nic = worker->plan->nic;
 	struct wake_kpoint k;
-	struct wake_raw raw = {
-		.source = WAKE_NIC,
-		.k = &k,
-		.launch_ns = clock_mono_ns() + distance_ns,
-		.distance_ns = distance_ns,
-		.overhead_ns = worker->calibration.stamp.median_ns,
-	};
+	struct wake_raw raw = wake_raw_of(worker, WAKE_NIC, distance_ns, &k);
 	uint64_t launch_dev = wake_clock_to_device(&nic->map, raw.launch_ns);
 	struct timespec until = clock_timespec(raw.launch_ns + AFTER_NS);
 	int rc;
@@ -396,10 +354,7 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->card.dma.median_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
-	/*
-	 * The interrupt of the network card wakes the core but not the worker thread, which sleeps
-	 * until its own timer expires.
-	 */
+	/* the interrupt of the card does not wake the worker, which sleeps until its own timer */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
 		nic->card.missed++;

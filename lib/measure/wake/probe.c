@@ -1,37 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Loads the BPF programs of `subtick wake` that a source needs, and copies the histograms of source
- * passive.
- */
+/* Loads the BPF programs that a source needs, and copies the histograms of source passive. */
 #include "measure/wake/probe.h"
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/array.h"
 #include "stats/wake.h"
-#include "host/bpf.h"
 #include "host/kbtf.h"
 #include "wake.skel.h"
 
 #define NR_VIEWS ARRAY_SIZE(((struct wake_probe *)0)->views)
 
-/*
- * Excludes the BPF programs that are not needed, because each BPF program costs time at its event.
- */
+/* Excludes unneeded BPF programs, because each costs time at its event. */
 static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
-	/*
-	 * Before Linux 6.4, which added ipi_send_cpu, arm64 has ipi_raise and x86 has no tracepoint
-	 * for IPIs.
-	 */
+	/* before Linux 6.4 arm64 has ipi_raise, and x86 has no tracepoint for IPIs */
 	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
 	bool at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
 	const struct {
@@ -138,21 +126,15 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 				       probe->skel->progs.wake_calibrate2};
 	int rc = 0;
 
-	for (int i = 0; i < 2; i++) {
-		bpf_link__destroy(probe->calibrate_links[i]);
-		probe->calibrate_links[i] = NULL;
+	array_for_each(link, probe->calibrate_links, 2) {
+		bpf_link__destroy(*link);
+		*link = NULL;
 	}
-	/*
-	 * Hold the warnings of libbpf in this thread. The thread that controls the run holds only
-	 * its own warnings.
-	 */
+	/* hold libbpf's warnings in this thread; the controlling thread holds only its own */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2 && !rc; i++) {
-		/*
-		 * the kernel runs the BPF programs of one event in the order in which they were
-		 * attached
-		 */
+		/* the kernel runs the programs of one event in the order of attachment */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
 			rc = sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
@@ -168,8 +150,8 @@ uint64_t wake_probe_misses(const struct wake_probe *probe)
 
 void wake_probe_close(struct wake_probe *probe)
 {
-	for (int i = 0; i < 2; i++)
-		bpf_link__destroy(probe->calibrate_links[i]);
+	array_for_each(link, probe->calibrate_links, 2)
+		bpf_link__destroy(*link);
 	sys_bpf_views_close(probe->views, NR_VIEWS);
 	wake_bpf__destroy(probe->skel);
 	memset(probe, 0, sizeof(*probe));
@@ -199,11 +181,7 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
-/*
- * True if wake-ups were added to a histogram since the last snapshot. Comparing the sums and
- * count[0] is sufficient: a latency above 0 ns changes sum_ns, and a latency of 0 ns changes
- * count[0].
- */
+/* True if wake-ups were added: latencies above 0 ns change sum_ns, and 0 ns changes count[0]. */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
 	return memcmp((const char *)live + SUMS_AT, (const char *)was + SUMS_AT, SUMS_SIZE) ||
@@ -211,9 +189,8 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
- * that is missing in the copied counts is never part of the copied sums, so has_changed() detects
- * the wake-up in the next window.
+ * Copies the sums first, because the BPF programs write the counts first. A wake-up that is missing
+ * in the copied counts is also missing in the copied sums.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

@@ -4,7 +4,6 @@
 #define SUBTICK_MEASURE_WAKE_PROBE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/wake.h"
@@ -45,10 +44,7 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err);
 uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 
-/*
- * Snapshots of a histogram at the end (now) and at the start (was) of a window. `now` and `was` are
- * equal pointers if the window has no wake-up.
- */
+/* Snapshots at the end and at the start of a window; equal pointers without a wake-up. */
 struct wake_passive_hist {
 	const struct wake_hist *now, *was;
 };
@@ -61,16 +57,10 @@ struct wake_passive {
 	struct wake_hist (*copies)[2];
 };
 
-/*
- * Allocates the snapshots. The arrays of @passive are valid until @memory is freed. @live must be
- * valid until @passive is no longer used.
- */
+/* Allocates the snapshots in @memory. @live must outlive @passive. */
 int wake_passive_open(struct wake_passive *passive, struct blocks *memory,
 		      const struct load_wake *live, struct err *err);
-/*
- * Ends the current window of the histograms and begins the next window. Copies a histogram only if
- * the BPF programs have changed the histogram.
- */
+/* Ends the window and begins the next one. Copies only histograms that have changed. */
 void wake_passive_end(struct wake_passive *passive);
 
 #endif

@@ -3,13 +3,11 @@
 #include "measure/wake/worker.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -27,10 +25,7 @@ static void change_word(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/*
- * Requests a launch from the sender thread. Wakes the sender only if the sender would sleep beyond
- * the launch time, because each wake-up costs an IPI.
- */
+/* Requests a launch. Wakes the sender, which costs an IPI, only if it would sleep too long. */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
 	if (atomic_load(&sender->until_ns) > due_ns - SPIN_NS)
@@ -48,12 +43,7 @@ void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		       struct wake_point *ret_point)
 {
 	struct wake_kpoint k;
-	struct wake_raw raw = {
-		.source = WAKE_REMOTE,
-		.k = &k,
-		.distance_ns = distance_ns,
-		.overhead_ns = worker->calibration.stamp.median_ns,
-	};
+	struct wake_raw raw = wake_raw_of(worker, WAKE_REMOTE, distance_ns, &k);
 	unsigned int word = atomic_load(&worker->word);
 	uint64_t due_ns;
 
@@ -66,10 +56,7 @@ void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/*
-	 * wait until the sender clears due_ns, because the sender may write to worker->launch until
-	 * then
-	 */
+	/* until the sender clears due_ns, it may write to worker->launch */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;
@@ -105,9 +92,9 @@ static void fire(struct wake_worker *w, unsigned int self)
 }
 
 /*
- * Sleeps until shortly before the earliest launch. wait_for_due() misses no request: its second
- * call of earliest() finds all requests that were stored before until_ns was set. A worker that
- * stores a request after until_ns was set reads until_ns and wakes the sender.
+ * Sleeps until shortly before the earliest launch. No request is missed: the second earliest()
+ * finds requests stored before until_ns was set, and a worker that stores one later reads until_ns
+ * and wakes the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {

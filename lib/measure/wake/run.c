@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the experiment: calibrates, then measures wake-ups with increasing launch distances (a
- * sweep) on every measured core.
- */
+/* Runs the experiment: calibrates, then measures a sweep on every measured core. */
 #include "measure/wake/run.h"
 
 #include <errno.h>
@@ -12,7 +9,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -29,21 +25,12 @@ static bool still_here(struct wake_worker *w)
 	return !w->moved;
 }
 
-/*
- * Measures one wake-up of source timer. The core sets its own timer, so the hardware can begin to
- * wake the core before the timer expires.
- */
+/* The core sets its own timer, so the hardware can wake it before the timer expires. */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
 {
 	struct wake_kpoint k;
-	struct wake_raw raw = {
-		.source = WAKE_TIMER,
-		.k = &k,
-		.launch_ns = clock_mono_ns() + distance_ns,
-		.distance_ns = distance_ns,
-		.overhead_ns = worker->calibration.stamp.median_ns,
-	};
+	struct wake_raw raw = wake_raw_of(worker, WAKE_TIMER, distance_ns, &k);
 	/* tests set a known delay and check that the measured latency contains this delay */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
@@ -135,10 +122,8 @@ static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < run->nr_workers && !rc; i++) {
-		struct wake_worker *w = &run->workers[i];
-
-		if (!cpuset_has(cpus, w->cpu))
+	array_for_each(w, run->workers, run->nr_workers) {
+		if (rc || !cpuset_has(cpus, w->cpu))
 			continue;
 		rc = -pthread_create(&w->thread, NULL, main, w);
 		w->started = !rc;
@@ -206,10 +191,9 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * Runs one or two passes over the measured cores. For source remote the sender must run on a core
- * that is not measured in the same pass. If all cores are measured, the first pass omits the
- * sender's core. The second pass measures the core that the first pass omitted, with a sender on
- * another core.
+ * Runs one or two passes over the measured cores. The sender of source remote must run on a core
+ * that is not measured in the same pass. If all cores are measured, a second pass measures the core
+ * that was the sender's in the first pass.
  */
 static int run_passes(struct wake_run *run)
 {

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -81,10 +80,7 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
 	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
-		/*
-		 * With source nic and without -C, measure only the first CPU, because each CPU
-		 * takes a separate pass.
-		 */
+		/* without -C only the first CPU, because each CPU takes a separate pass */
 		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
 		m->window.card_chose_cpu = cpuset_count(&online) > 1;
 	} else if (!cpuset_count(&m->opts.cpus)) {
@@ -109,10 +105,7 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 	return wake_sender_choose(m->opts.root, &online, &m->opts.cpus);
 }
 
-/*
- * Opens the journal of settings. open_journal() must be called before other files are opened,
- * because the guard process of the journal is a fork that inherits open files.
- */
+/* Opens the journal of settings, before all other files: its guard process is a fork. */
 static int open_journal(struct wake_meter *m, struct err *err)
 {
 	int rc;
@@ -129,10 +122,7 @@ static int open_journal(struct wake_meter *m, struct err *err)
 				&m->opts.cpus, err);
 }
 
-/*
- * Fails in a PID namespace, because BPF programs read global thread IDs, but gettid() returns
- * thread IDs of the namespace.
- */
+/* Fails in a PID namespace: BPF programs read global thread IDs, but gettid() does not. */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
 	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
@@ -145,10 +135,7 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 		"PID namespace");
 }
 
-/*
- * Loads the BPF programs. @passive is false for the calibration of source passive, which uses the
- * programs for single wake-ups.
- */
+/* Loads the BPF programs; for the calibration of source passive @passive is false. */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
 	struct wake_probe_opts opts = {
@@ -343,10 +330,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 		return 0;
 	}
 	wake_restore(&m->meter);
-	/*
-	 * settings that could not be restored are an error, even if wake_open() failed only because
-	 * the machine lacks a feature
-	 */
+	/* an error even if wake_open() failed only because the machine lacks a feature */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",
 			   m->window.unrestored);

@@ -15,21 +15,14 @@
 #include "host/cpu.h"
 
 #define STAMP_POINTS 200
-/*
- * Minimum and maximum sleep of the worker thread during the calibration. If the core did not go
- * idle during a sleep, the next sleep is twice as long as this sleep. If the core went idle, the
- * next sleep is half as long as this sleep.
- */
+/* Sleep of the worker during the calibration: doubled if the core did not go idle, else halved. */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
 /* Maximum time for calibrating a core that other tasks keep busy. */
 #define CALIBRATE_LIMIT_NS NSEC_PER_SEC
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
-/*
- * Time for which the worker thread spins after a launch. The spin time doubles after each launch
- * during which no timer handler ran.
- */
+/* Time for which the worker spins after a launch: doubled if no timer handler ran. */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
 #define BUSY_BLIND	   8
@@ -41,12 +34,21 @@ int wake_pin(unsigned int cpu, struct err *err)
 	int rc = affinity_pin(0, cpu);
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	/*
-	 * set real-time priority, if permitted, so that no other task runs between the wake-up and
-	 * user code of the worker thread
-	 */
+	/* if permitted, so that no other task runs between wake-up and user code */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
 	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
+}
+
+struct wake_raw wake_raw_of(const struct wake_worker *worker, enum wake_source source,
+			    uint64_t distance_ns, struct wake_kpoint *k)
+{
+	return (struct wake_raw){
+		.source = source,
+		.k = k,
+		.launch_ns = clock_mono_ns() + distance_ns,
+		.distance_ns = distance_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
+	};
 }
 
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
@@ -54,10 +56,7 @@ void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 	volatile __u64 *launch = &worker->launch->launch_ns;
 
 	*launch = 0;
-	/*
-	 * compiler barriers are sufficient here, because the BPF programs that read `launch` run on
-	 * the same core as the worker
-	 */
+	/* compiler barriers suffice, because the BPF programs run on the worker's core */
 	atomic_signal_fence(memory_order_seq_cst);
 	memset(&worker->slot->point, 0, sizeof(worker->slot->point));
 	atomic_signal_fence(memory_order_seq_cst);
@@ -92,10 +91,7 @@ static void clock_cost(struct wake_calibration *c)
 	c->clock_step_ns = isinf(step) ? 0 : step;
 }
 
-/*
- * Measures the cost of a timestamp: the time between two BPF programs that run one after the other
- * on each idle exit.
- */
+/* Cost of a timestamp: time between two BPF programs on the same idle exit. */
 static void stamp_cost(struct wake_worker *w)
 {
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
@@ -120,10 +116,9 @@ static void stamp_cost(struct wake_worker *w)
 }
 
 /*
- * Measures the interrupt latency of a busy core, which spins in user code until after the launch.
- * Under PREEMPT_RT the timer handler runs in a thread with the same real-time priority as the
- * worker. If no timer handler ran after the first launches, the worker lowers its own priority, so
- * that the thread of the timer handler can run.
+ * Measures the interrupt latency of a core that spins in user code. Under PREEMPT_RT the timer
+ * handler runs in a thread with the worker's priority. If no timer handler ran after the first
+ * launches, the worker lowers its priority.
  */
 static void busy_points(struct wake_worker *w)
 {
@@ -156,10 +151,7 @@ static void busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/*
-		 * skip the launch if the core went idle or another interrupt occurred before the
-		 * launch
-		 */
+		/* the core went idle, or another interrupt occurred before the launch */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);

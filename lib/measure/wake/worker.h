@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Threads of a run: one worker per measured core, and for source remote the thread that wakes the
- * workers (sender).
- */
+/* Threads of a run: one worker per measured core, and the sender of source remote. */
 #ifndef SUBTICK_MEASURE_WAKE_WORKER_H
 #define SUBTICK_MEASURE_WAKE_WORKER_H
 
@@ -39,10 +36,7 @@ struct wake_worker {
 	unsigned int cpu;
 	pthread_t thread;
 	bool started;
-	/*
-	 * pointer to wake_run.stop; if wake_run.stop is true, the worker ends after the current
-	 * wake-up
-	 */
+	/* wake_run.stop: if true, the worker ends after the current wake-up */
 	const atomic_bool *stop;
 	struct wake_slot *slot;
 	struct wake_launch *launch;
@@ -66,29 +60,23 @@ struct wake_worker {
 void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		       struct wake_point *ret_point);
 void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
-/*
- * Read the card's clock before and after the wake-ups of one launch distance. @first is the index
- * of the first wake-up.
- */
+/* Read the card's clock before and after the wake-ups of one launch distance, from @first on. */
 int wake_nic_batch_begin(struct wake_worker *worker);
 int wake_nic_batch_end(struct wake_worker *worker, size_t first);
 
 /* Pins the calling thread. Sets minimum timer slack and, if permitted, real-time priority. */
 int wake_pin(unsigned int cpu, struct err *err);
+/* Begins a wake-up that launches in @distance_ns, with timestamps in @k. */
+struct wake_raw wake_raw_of(const struct wake_worker *worker, enum wake_source source,
+			    uint64_t distance_ns, struct wake_kpoint *k);
 /* Clears the timestamps of the current core, then arms a launch. */
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms the launch and copies the timestamps of the wake-up. */
 void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
-/*
- * Fills worker->calibration on the calling thread. The programs of wake_probe_calibrate() must be
- * attached.
- */
+/* Fills worker->calibration on the calling thread, with the programs of wake_probe_calibrate(). */
 void wake_calibrate(struct wake_worker *worker);
 
-/*
- * Thread of source remote that wakes the workers of @targets. The sender runs on a core that is not
- * in @targets.
- */
+/* Thread of source remote that wakes the workers of @targets, on a core not in @targets. */
 struct wake_sender {
 	unsigned int cpu;
 	const struct cpuset *targets;
@@ -105,9 +93,8 @@ struct wake_sender {
 };
 
 /*
- * Chooses an unmeasured CPU for the sender. Prefers a CPU in a package without measured CPUs,
- * because a running sender keeps its package awake. Returns CPUSET_MAX if all online CPUs are
- * measured.
+ * Chooses an unmeasured CPU for the sender, if possible in a package without measured CPUs, because
+ * the sender keeps its package awake. CPUSET_MAX: all online CPUs are measured.
  */
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 				const struct cpuset *measured);

@@ -123,9 +123,10 @@ TEST(hidden_tasks)
 	quiet_cores(&cores);
 	add_part(&cores, 1, LOAD_PART_TASK, 0.2);
 	add_part(&cores, 2, LOAD_PART_TASK, 0.4);
-	expect_findings(load_of(&cores), 1, "procstat_low",
-			"CPUs 1-2 are on average 32.0 % busy, mostly with tasks; /proc/stat, top and "
-			"mpstat show 2.0 %");
+	expect_findings(
+		load_of(&cores), 1, "procstat_low",
+		"CPUs 1-2 are on average 32.0 % busy, mostly with tasks; /proc/stat, top and "
+		"mpstat show 2.0 %");
 }
 
 TEST(too_much_shown)
@@ -508,8 +509,9 @@ TEST(wakes)
 	quiet_wakes(&w, states);
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[3].sum_ns = states[5].sum_ns = 250 * MS;
-	expect_findings(wakes_of(&w), 1, "wake_exit",
-			"timers of CPUs 1-2 come late because of wake-ups from C6: 100 ms per second");
+	expect_findings(
+		wakes_of(&w), 1, "wake_exit",
+		"timers of CPUs 1-2 come late because of wake-ups from C6: 100 ms per second");
 }
 
 /* A median latency above the claimed latency gives a finding, but a maximum does not. */

@@ -8,7 +8,6 @@
 #include "present/runq.h"
 #include "present/wake.h"
 #include "report/findings.h"
-#include "view/view.h"
 
 #define WINDOW_NS 5000000000ULL
 #define NR_CPUS	  4
@@ -602,22 +601,6 @@ TEST(without_causes)
 			"/batch waits for a core: on average 4.0 tasks wait (p99 57.1 ms)");
 }
 
-/* Counts findings in the text output, which must also count the omitted findings. */
-static size_t text_findings_of(const struct report *report)
-{
-	char *text = NULL;
-	size_t size, nr = 0;
-	struct view view = {.format = VIEW_TEXT, .out = open_memstream(&text, &size)};
-
-	assert_int_equal(view_write(&view, report), 0);
-	fclose(view.out);
-	for (const char *at = text; (at = strstr(at, "finding: ")); at++)
-		nr++;
-	assert_non_null(strstr(text, "and 15 findings with less lost time"));
-	free(text);
-	return nr;
-}
-
 TEST(order_and_limit)
 {
 	struct queue queue;
@@ -638,7 +621,6 @@ TEST(order_and_limit)
 		assert_true(table_number(findings, i, "lost_ns") == (125 - (double)i) * MS);
 	assert_int_equal(report->nr_notes, 2);
 	assert_non_null(strstr(report->notes[0], "more findings than are listed"));
-	assert_int_equal(text_findings_of(report), 5);
 	report_free(report);
 }
 

@@ -285,20 +285,18 @@ TEST(search_in_vain)
 /* Audit repeats a window that shows 2 of 16 units for a task that always sleeps at the tick. */
 TEST(doubtful_phases)
 {
-	struct phase_probe probe = {.true_ratio = 0.3, .shown_ratio = 0.125, .valid = true};
+	static const struct {
+		double shown_ratio;
+		bool doubtful;
+	} rows[] = {{0.125, true}, {0.22, true}, {0.0, false}, {0.075, false},
+		    /* The true load or more is reliable, because whole ticks are charged. */
+		    {0.26, false}, {0.59, false}};
+	struct phase_probe probe = {.true_ratio = 0.3, .valid = true};
 
-	assert_true(phase_doubtful(&probe, 0.25));
-	probe.shown_ratio = 0.22;
-	assert_true(phase_doubtful(&probe, 0.25));
-	probe.shown_ratio = 0.0;
-	assert_false(phase_doubtful(&probe, 0.25));
-	probe.shown_ratio = 0.075;
-	assert_false(phase_doubtful(&probe, 0.25));
-	/* The true load or more is reliable, because whole ticks are charged. */
-	probe.shown_ratio = 0.26;
-	assert_false(phase_doubtful(&probe, 0.25));
-	probe.shown_ratio = 0.59;
-	assert_false(phase_doubtful(&probe, 0.25));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		probe.shown_ratio = rows[i].shown_ratio;
+		assert_int_equal(phase_doubtful(&probe, 0.25), rows[i].doubtful);
+	}
 	probe.valid = false;
 	assert_true(phase_doubtful(&probe, 0.25));
 }

@@ -23,18 +23,35 @@ static struct audit_findings tick_findings(void)
 				       .irq_coherence = 0.98};
 }
 
+/* Exact CPU accounting: no tick found, no hidden task found, and all errors small. */
+#define EXACT .tick_looked = true, .worst_error = 0.011
+#define TICK  .tick_looked = true, .tick_known = true
+
 TEST(regimes)
 {
-	struct audit_findings f = tick_findings();
+	static const struct {
+		struct audit_findings findings;
+		enum audit_regime regime;
+	} rows[] = {
+		{{TICK, .irq_known = true, .irq_coherence = 0.98}, AUDIT_TICK},
+		{{TICK, .irq_known = true, .irq_coherence = 0.2}, AUDIT_IRQTIME},
+		{{TICK, .irq_coherence = 0.2}, AUDIT_SAMPLED},
+		{{.tick_known = true, .irq_coherence = 0.2}, AUDIT_UNKNOWN},
+		{{EXACT, .hide_tried = true, .worst_known = true}, AUDIT_VIRT_GEN},
+		{{EXACT, .hide_tried = true, .worst_known = true, .tick_unclear = "delayed"},
+		 AUDIT_UNKNOWN},
+		{{EXACT, .hide_tried = true, .worst_known = true, .hide_phase = true},
+		 AUDIT_UNKNOWN},
+		{{EXACT, .worst_known = true}, AUDIT_UNKNOWN},
+		{{.tick_looked = true, .hide_tried = true, .worst_known = true, .worst_error = 0.2},
+		 AUDIT_UNKNOWN},
+		{{EXACT, .hide_tried = true}, AUDIT_UNKNOWN},
+	};
 
-	assert_int_equal(audit_regime(&f), AUDIT_TICK);
-	f.irq_coherence = 0.2;
-	assert_int_equal(audit_regime(&f), AUDIT_IRQTIME);
-	f.irq_known = false;
-	assert_int_equal(audit_regime(&f), AUDIT_SAMPLED);
-	assert_string_equal(audit_regime_name(audit_regime(&f)), "tick");
-	f.tick_looked = false;
-	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (audit_regime(&rows[i].findings) != rows[i].regime)
+			fail_msg("row %zu", i);
+	assert_string_equal(audit_regime_name(AUDIT_TICK), "tick");
 	assert_null(audit_regime_name(AUDIT_UNKNOWN));
 }
 
@@ -85,33 +102,6 @@ TEST(budget_holds_when_parts_are_late)
 	}
 	assert_int_equal(run_parts(4, 40, 50, 0, &ran), 0);
 	assert_int_equal(ran, 0);
-}
-
-/* Exact CPU accounting: no tick found, no hidden task found, and all errors small. */
-TEST(no_tick)
-{
-	struct audit_findings exact = {.user_hz = 100,
-				       .tick_looked = true,
-				       .hide_tried = true,
-				       .worst_known = true,
-				       .worst_error = 0.011};
-	struct audit_findings f = exact;
-
-	assert_int_equal(audit_regime(&f), AUDIT_VIRT_GEN);
-	f.tick_unclear = "the reader was delayed";
-	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
-	f = exact;
-	f.hide_phase = true;
-	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
-	f = exact;
-	f.hide_tried = false;
-	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
-	f = exact;
-	f.worst_error = 0.2;
-	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
-	f = exact;
-	f.worst_known = false;
-	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
 /*

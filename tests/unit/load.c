@@ -153,17 +153,6 @@ TEST(test_hotplug)
 	assert_int_equal(tsc_window(on, off).flags, LOAD_OFFLINE);
 }
 
-TEST(test_clamp)
-{
-	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC * 3, 0);
-
-	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
-	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
-	cur = fake(2 * SEC, SEC + SEC / 10000, 0);
-	assert_int_equal(tsc_window(prev, cur).flags, 0);
-	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
-}
-
 TEST(test_clamp_sides)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
@@ -313,15 +302,6 @@ TEST(test_steal)
 	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_int_equal(w.busy_ns, 0);
-}
-
-TEST(test_names)
-{
-	for (int i = 0; i < LOAD_NR_PARTS; i++)
-		assert_non_null(load_part_name(i));
-	assert_string_equal(load_part_name(LOAD_PART_SOFTIRQ_ON_IDLE), "softirq_on_idle");
-	assert_string_equal(load_vec_name(3), "NET_RX");
-	assert_string_equal(load_vec_name(LOAD_NR_VECS - 1), "RCU");
 }
 
 TEST(test_flags_format)

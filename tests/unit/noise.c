@@ -361,7 +361,8 @@ TEST_WITH(calls_lost, begin, end)
 /* A thread's time excludes interrupts. The preempted task is its victim. */
 TEST_WITH(threads, begin, end)
 {
-	play("1000 task; 2000 worker!; 2100 nvme 2400; 2400 softirq 1 2500; 3000 ksoftirqd; 3200 task; "
+	play("1000 task; 2000 worker!; 2100 nvme 2400; 2400 softirq 1 2500; 3000 ksoftirqd; "
+	     "3200 task; "
 	     /* If a kernel thread is woken on an idle core, no task loses time. */
 	     "4000 swapper; 5000 worker; 5500 swapper");
 	window(6000);

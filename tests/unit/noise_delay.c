@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "measure/noise/cells.h"
-
 static struct worker worker, other_worker, bh_worker;
 static struct kthread kthread = {.data = &worker}, other_kthread = {.data = &other_worker};
 static struct task_struct kworker = {.pid = 31, .flags = PF_KTHREAD | PF_WQ_WORKER,
@@ -241,8 +239,8 @@ TEST_WITH(queued_lost, begin, end)
 TEST_WITH(queued_once, begin, end)
 {
 	/* The work item queues itself again while it runs. */
-	play("1000 kworker; 1100 queue 0; 1500 start 0 0; 1600 queue 0; 1700 end 0; 1800 start 0 0; "
-	     "1900 end 0; 2000 start 0 0; 2100 end 0");
+	play("1000 kworker; 1100 queue 0; 1500 start 0 0; 1600 queue 0; 1700 end 0; "
+	     "1800 start 0 0; 1900 end 0; 2000 start 0 0; 2100 end 0");
 	window(3000);
 	expect("wb_workfn", 3, 400, 200);
 	expect_delay("wb_workfn", 2, 400 + 200);

@@ -369,23 +369,6 @@ TEST_WITH(blame_rival, reset, NULL)
 	assert_int_equal(cores[0].runq.blame_full, 0);
 }
 
-/* The BPF programs first reuse freed rows of the blame table, and then use new rows in order. */
-TEST_WITH(blame_rows, reset, NULL)
-{
-	u32 at, freed = 3;
-
-	for (u32 row = 1; row < RUNQ_NR_BLAME; row++) {
-		assert_true(row_take(&at));
-		assert_int_equal(at, row);
-		if (row != 10)
-			continue;
-		bpf_map_push_elem(&free_rows, &freed, 0);
-		assert_true(row_take(&at));
-		assert_int_equal(at, freed);
-	}
-	assert_false(row_take(&at));
-}
-
 /* A core gets a row even while all other cores are reserving a row. */
 TEST_WITH(blame_rows_in_hand, reset, NULL)
 {

@@ -219,21 +219,6 @@ TEST_BOTH(test_between_stores)
 	expect("/a", 1, 3000, 2000, false);
 }
 
-/* Each wait is in exactly one window, and max_ns is the longest wait of the window. */
-TEST_BOTH(test_windows)
-{
-	group_begins(5, 105, "a");
-	waits(5, 0, 1000, 3);
-	waits(5, 1, 4000, 1);
-	end_window();
-	expect("/a", 4, 7000, 4000, false);
-	end_window();
-	assert_int_equal(slots.waits.nr, 0);
-	waits(5, 1, 2000, 2);
-	end_window();
-	expect("/a", 2, 4000, 2000, false);
-}
-
 TEST_WITH(test_others, setup, teardown)
 {
 	waits(0, 0, 70, 2);

@@ -177,30 +177,28 @@ TEST(test_layout)
 
 TEST(test_layout_known)
 {
-	struct screen_wants wants = {24, 80, 2, 1, 13, 2};
-	struct screen_layout l;
+	static const struct {
+		size_t nr;
+		int name_width;
+		struct screen_layout layout; /* mode, columns, rows and group */
+	} rows[] = {
+		{2, 1, {.mode = SCREEN_CORES_BARS, .columns = 1, .cores_rows = 2, .group = 1}},
+		{16, 2, {.mode = SCREEN_CORES_BARS, .columns = 2, .cores_rows = 8, .group = 1}},
+		{256, 3, {.mode = SCREEN_CORES_MAP, .per_row = 64, .cores_rows = 4, .group = 1}},
+		{4096, 4, {.mode = SCREEN_CORES_MAP, .per_row = 64, .cores_rows = 8, .group = 8}},
+	};
 
-	screen_layout(&wants, &l);
-	assert_int_equal(l.mode, SCREEN_CORES_BARS);
-	assert_int_equal(l.columns, 1);
-	assert_int_equal(l.cores_rows, 2);
-	wants.nr_cores = 16;
-	wants.name_width = 2;
-	screen_layout(&wants, &l);
-	assert_int_equal(l.mode, SCREEN_CORES_BARS);
-	assert_int_equal(l.columns, 2);
-	wants.nr_cores = 256;
-	wants.name_width = 3;
-	screen_layout(&wants, &l);
-	assert_int_equal(l.mode, SCREEN_CORES_MAP);
-	assert_int_equal(l.per_row, 64);
-	assert_int_equal(l.cores_rows, 4);
-	assert_int_equal(l.group, 1);
-	wants.nr_cores = 4096;
-	wants.name_width = 4;
-	screen_layout(&wants, &l);
-	assert_int_equal(l.group, 8);
-	assert_int_equal(l.cores_rows, 8);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct screen_wants wants = {24, 80, rows[i].nr, rows[i].name_width, 13, 2};
+		struct screen_layout l;
+
+		screen_layout(&wants, &l);
+		assert_int_equal(l.mode, rows[i].layout.mode);
+		assert_int_equal(l.columns, rows[i].layout.columns);
+		assert_int_equal(l.cores_rows, rows[i].layout.cores_rows);
+		assert_int_equal(l.per_row, rows[i].layout.per_row);
+		assert_int_equal(l.group, rows[i].layout.group);
+	}
 }
 
 TEST(test_scroll)

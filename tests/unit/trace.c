@@ -201,62 +201,44 @@ static void interrupt(void)
 	shim_now++;
 }
 
+/* Also of a task that wakes itself while interrupts are enabled. */
 TEST(interrupted_while_writing)
 {
-	for (irq_at = 0; irq_at < 6; irq_at++) {
+	for (int round = 0; round < 12; round++) {
+		bool wakes_itself = round >= 6, interrupted;
 		struct trace_reader reader;
 		struct trace_replay result;
 
+		irq_at = round % 6;
 		reset(state);
 		trace_reset(64);
-		shim_current = &task;
+		shim_current = wakes_itself ? &idle : &task;
 		at(100);
 		trace_sees_switch(&other, &task, false);
 		at(200);
 		nr_barriers = 0;
 		shim_at_barrier = interrupt;
-		trace_softirq_enter(NULL, 3);
+		task.on_cpu = wakes_itself;
+		if (wakes_itself)
+			trace_wakeup(NULL, &task);
+		else
+			trace_softirq_enter(NULL, 3);
+		task.on_cpu = 0;
 		shim_at_barrier = NULL;
 		at(300);
-		trace_softirq_leave(NULL, 3);
+		if (!wakes_itself)
+			trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
-		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
+		assert_true(nr_barriers);
+		interrupted = irq_at < nr_barriers;
+		assert_int_equal(reader.core.nr_edges, (wakes_itself ? 2 : 3) + 2 * interrupted);
 		result = replay(&reader.core);
 		assert_int_equal(result.odd_edges, 0);
-		assert_int_equal(result.part_ns[LOAD_PART_HARDIRQ],
-				 reader.core.nr_edges == 5 ? 5 : 0);
+		assert_int_equal(result.part_ns[LOAD_PART_HARDIRQ], interrupted ? 5 : 0);
 		assert_int_equal(reader.ring->writing, 0);
 		for (size_t i = 1; i < reader.core.nr_edges; i++)
 			assert_true(trace_edge_ns(&reader.core.edges[i - 1]) <=
 				    trace_edge_ns(&reader.core.edges[i]));
-		trace_ring_free(&reader);
-	}
-}
-
-/* A task may wake itself while interrupts are enabled. */
-TEST(interrupted_while_a_task_wakes_itself)
-{
-	for (irq_at = 0; irq_at < 6; irq_at++) {
-		struct trace_reader reader;
-
-		reset(state);
-		trace_reset(64);
-		at(100);
-		trace_sees_switch(&other, &task, false);
-		at(200);
-		nr_barriers = 0;
-		shim_at_barrier = interrupt;
-		task.on_cpu = 1;
-		trace_wakeup(NULL, &task);
-		task.on_cpu = 0;
-		shim_at_barrier = NULL;
-		reader = read_all(0, 400);
-		assert_true(nr_barriers);
-		assert_int_equal(reader.core.nr_edges, irq_at < nr_barriers ? 4 : 2);
-		assert_int_equal(replay(&reader.core).part_ns[LOAD_PART_HARDIRQ],
-				 irq_at < nr_barriers ? 5 : 0);
-		assert_int_equal(reader.ring->writing, 0);
 		trace_ring_free(&reader);
 	}
 }

@@ -3,7 +3,6 @@
 #include "report_rows.h"
 
 #include <fcntl.h>
-#include <jansson.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -191,49 +190,6 @@ TEST(test_csv_formula)
 		assert_string_equal(strchr(text, '\n'), expected);
 		free(text);
 	}
-}
-
-TEST(test_json_lines)
-{
-	char *text = write_many(VIEW_JSON, 5, 3), *line = text, *end;
-	unsigned int nr = 0;
-
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		json_error_t err;
-		json_t *json = json_loadb(line, end - line, 0, &err), *row;
-		const char *source;
-		double busy;
-		int cpu;
-
-		assert_non_null(json);
-		assert_int_equal(json_unpack(json, "{s:s, s:[o]}", "source", &source, "cpus", &row),
-				 0);
-		assert_int_equal(json_unpack(row, "{s:i, s:f}", "cpu", &cpu, "busy_ratio", &busy),
-				 0);
-		assert_string_equal(source, nr < 3 ? "bpf" : "perf");
-		assert_true(busy == nr / 100.0);
-		json_decref(json);
-		nr++;
-	}
-	assert_int_equal(nr, 5);
-	assert_int_equal(*line, '\0');
-	free(text);
-}
-
-TEST(test_json_key_clash)
-{
-	struct report *report = report_new("load");
-	struct table *table = report_table(report, "rows", NULL);
-
-	table_col_as(table, M_COUNT, "a", NULL);
-	table_col_as(table, M_COUNT, "a.b", NULL);
-	table_col_as(table, M_COUNT, "c.d.e", NULL);
-	table_row(table);
-	value_u64(table_cell(table, 0, 0), 1);
-	value_u64(table_cell(table, 0, 1), 2);
-	value_u64(table_cell(table, 0, 2), 3);
-	expect_json(report, "{'a':1,'a.b':2,'c':{'d.e':3}}");
-	report_free(report);
 }
 
 /* Text shows the three largest parts of a sum. JSON, CSV and --wide show all parts. */

@@ -28,9 +28,12 @@
 
 static int nr_tests, nr_failed;
 
-static void print_line(const char *fmt, va_list ap)
+/* Prints @fmt and the end of the line. */
+static void end_line(const char *fmt, va_list ap)
 {
 	vprintf(fmt, ap);
+	printf("\n");
+	fflush(stdout);
 }
 
 bool live_ok(bool passed, const char *fmt, ...)
@@ -39,10 +42,8 @@ bool live_ok(bool passed, const char *fmt, ...)
 
 	printf("%sok %d - ", passed ? "" : "not ", ++nr_tests);
 	va_start(ap, fmt);
-	print_line(fmt, ap);
+	end_line(fmt, ap);
 	va_end(ap);
-	printf("\n");
-	fflush(stdout);
 	nr_failed += !passed;
 	return passed;
 }
@@ -67,10 +68,8 @@ void live_skip(const char *what, const char *fmt, ...)
 
 	printf("ok %d - %s # SKIP ", ++nr_tests, what);
 	va_start(ap, fmt);
-	print_line(fmt, ap);
+	end_line(fmt, ap);
 	va_end(ap);
-	printf("\n");
-	fflush(stdout);
 }
 
 void live_note(const char *fmt, ...)
@@ -79,10 +78,8 @@ void live_note(const char *fmt, ...)
 
 	printf("# ");
 	va_start(ap, fmt);
-	print_line(fmt, ap);
+	end_line(fmt, ap);
 	va_end(ap);
-	printf("\n");
-	fflush(stdout);
 }
 
 void live_skip_all(const char *fmt, ...)
@@ -91,9 +88,8 @@ void live_skip_all(const char *fmt, ...)
 
 	printf("1..0 # SKIP ");
 	va_start(ap, fmt);
-	print_line(fmt, ap);
+	end_line(fmt, ap);
 	va_end(ap);
-	printf("\n");
 	exit(77);
 }
 
@@ -103,9 +99,8 @@ void live_fail_all(const char *fmt, ...)
 
 	printf("not ok %d - ", ++nr_tests);
 	va_start(ap, fmt);
-	print_line(fmt, ap);
+	end_line(fmt, ap);
 	va_end(ap);
-	printf("\n");
 	nr_failed++;
 	exit(live_done());
 }

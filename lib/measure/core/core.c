@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Opens the BPF object of the commands load and runq, and excludes the programs and maps that a
- * command does not need.
- */
+/* Opens the BPF object of load and runq without the programs that a command does not need. */
 #include "measure/core/core.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Source taskclock: sums the time from each task's switch-in to its switch-out, including
- * interrupts and softirqs.
- */
+/* Source taskclock: the time from switch-in to switch-out of tasks, with interrupts. */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -19,10 +16,7 @@
 
 #define SLOT_TRIES 1000
 
-/*
- * Source taskclock uses BPF programs, because perf's event task-clock counts wall time if this
- * event is opened for a CPU.
- */
+/* BPF programs, because perf's event task-clock counts wall time if it is opened for a CPU. */
 struct taskclock_source {
 	struct load_source source;
 	struct taskclock_bpf *skel;

@@ -134,7 +134,7 @@ int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struc
 
 void audit_core_close(struct audit_core *core)
 {
-	procstat_close(&core->stat);
+	sys_text_close(&core->stat);
 	free(core->cpus);
 	core->cpus = NULL;
 }

@@ -18,7 +18,7 @@ void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus
 
 void steal_close(struct steal *steal)
 {
-	procstat_close(&steal->stat);
+	sys_text_close(&steal->stat);
 }
 
 void steal_sample(struct steal *steal, const struct procstat_cpu *read)

@@ -11,7 +11,7 @@
 #include "host/procstat.h"
 
 struct steal {
-	struct procstat stat;
+	struct sys_text stat;
 	struct procstat_cpu *cpus;
 	/* column steal by CPU at the last sample; UINT64_MAX without a line for the CPU */
 	uint64_t *last;

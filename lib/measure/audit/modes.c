@@ -59,16 +59,14 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES])
 {
 	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
+		uint32_t known = modes[mode].parts & parts;
 		uint64_t ns = 0;
-		bool any = false;
 
 		/* the sum lacks load parts that the source cannot measure, such as polling */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
-			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
+			if (known >> i & 1)
 				ns += window->part_ns[i];
-				any = true;
-			}
-		levels[mode].true_ns = any ? ns : NONE;
+		levels[mode].true_ns = known ? ns : NONE;
 	}
 }
 

@@ -339,12 +339,6 @@ static bool search_wanted(const struct sources *s)
 	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
 }
 
-/* True if all requested loads need the result of hide_search(). */
-static bool only_searched(const struct sources *s)
-{
-	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
-}
-
 /* Measures the share of the audited core that other tasks use. */
 static void measure_other_load(struct sources *s)
 {
@@ -378,7 +372,9 @@ static int check_search(struct sources *s, struct err *err)
 	s->result->hide_too_long = !audit_part_end(clock_mono_ns(), s->end_ns, 1.0, takes);
 	if (search_wanted(s) && !s->result->hide_too_long)
 		measure_other_load(s);
-	if (!only_searched(s) || s->result->stopped)
+	/* without the result of hide_search() other requested loads still run */
+	if (!search_wanted(s) || !s->opts->loads || s->opts->loads & ~SEARCHED ||
+	    s->result->stopped)
 		return 0;
 	if (s->result->others_ratio > AUDIT_OTHERS_MAX)
 		return err_set(err, -EBUSY,

@@ -20,19 +20,15 @@ unsigned int core_blocks(unsigned int nr_cpus)
 int core_open(struct core *core, unsigned int nr_cpus)
 {
 	unsigned int blocks = core_blocks(nr_cpus);
-	int rc;
 
 	core->skel = calloc(1, sizeof(*core->skel));
 	if (!core->skel)
 		return -ENOMEM;
 	CORE_FILL(core, CORE_FILLED_CPU_MASK) = (int32_t)blocks - 1;
-	rc = core_bpf__create_skeleton(core->skel);
-	if (!rc)
-		rc = sys_bpf_open_filled(core->skel->skeleton, CORE_FILLED_FIRST, core->filled,
-					 CORE_NR_FILLED);
-	if (!rc)
-		rc = sys_bpf_shrink(core->skel->maps.bss, blocks * sizeof(struct core_block));
-	return rc;
+	return core_bpf__create_skeleton(core->skel) ?:
+	       sys_bpf_open_filled(core->skel->skeleton, CORE_FILLED_FIRST, core->filled,
+				   CORE_NR_FILLED) ?:
+	       sys_bpf_shrink(core->skel->maps.bss, blocks * sizeof(struct core_block));
 }
 
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map)

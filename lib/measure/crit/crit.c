@@ -27,10 +27,10 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	struct err module_err = {0};
 	int rc;
 
-	if (opts->engine && !strcmp(opts->engine, "module"))
-		return open_engine(&crit_engine_module, opts, ret_engine, err);
-	if (opts->engine && !strcmp(opts->engine, "bpf"))
-		return open_engine(&crit_engine_bpf, opts, ret_engine, err);
+	if (opts->engine && strcmp(opts->engine, "auto"))
+		return open_engine(strcmp(opts->engine, "bpf") ? &crit_engine_module
+							       : &crit_engine_bpf,
+				   opts, ret_engine, err);
 	rc = open_engine(&crit_engine_module, opts, ret_engine, &module_err);
 	if (!rc)
 		return 0;

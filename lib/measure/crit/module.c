@@ -117,34 +117,17 @@ static bool module_has(const char *file)
 	return sys_exists(TREE "/", file);
 }
 
-static size_t count_lines(const char *text)
-{
-	size_t nr = 0;
-
-	for (; (text = strchr(text, '\n')); text++)
-		nr++;
-	return nr;
-}
-
-static struct crit_cpu *new_cpus(size_t nr)
-{
-	struct crit_cpu *cpus = calloc(nr ?: 1, sizeof(*cpus));
-
-	for (size_t i = 0; cpus && i < nr; i++)
-		for (int op = 0; op < CRIT_NR_OPS; op++)
-			cpus[i].batch[op] = NAN;
-	return cpus;
-}
-
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr)
 {
-	size_t lines = count_lines(text);
 	bool first = !*nr;
+	size_t lines = 0;
 
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
 	if (!lines || lines > CPUS_MAX || (!first && lines != *nr))
 		return -EINVAL;
 	if (first) {
-		*cpus = new_cpus(lines);
+		*cpus = calloc(lines, sizeof(**cpus));
 		if (!*cpus)
 			return -ENOMEM;
 		*nr = lines;
@@ -154,6 +137,7 @@ int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus,
 		unsigned int number;
 		int end = -1;
 
+		cpu->batch[op] = NAN;
 		if (sscanf(text, "%u %" SCNu64 " %" SCNu64 " %" SCNu64 "\n%n", &number,
 			   &summary->median, &summary->average, &summary->max, &end) != 4 ||
 		    end < 0 || (!first && number != cpu->cpu))

@@ -179,16 +179,6 @@ static int load_start(struct meter *meter, struct err *err)
 	return 0;
 }
 
-static double closure_max(const struct load_window *w)
-{
-	double most = 0.0;
-
-	cpuset_for_each(cpu, &w->cpus)
-		if (w->cpu[cpu].closure_error_ratio > most)
-			most = w->cpu[cpu].closure_error_ratio;
-	return most;
-}
-
 static void end_window(struct load_meter *m, uint64_t end_ns)
 {
 	struct load_source *first = m->set.source[0];
@@ -213,7 +203,10 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	load_cores_window(&m->cores, w->cpu);
 	if (m->cores.grown)
 		w->pairs = NULL;
-	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
+	w->closure_max_ratio = first->parts ? 0.0 : NAN;
+	cpuset_for_each(cpu, &w->cpus)
+		if (w->cpu[cpu].closure_error_ratio > w->closure_max_ratio)
+			w->closure_max_ratio = w->cpu[cpu].closure_error_ratio;
 	load_source_losses(first, &w->losses);
 }
 

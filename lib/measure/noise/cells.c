@@ -420,14 +420,14 @@ void noise_cells_end(struct noise_cells *cells)
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses)
 {
 	*ret_losses = (struct noise_losses){0};
-	for (unsigned int cpu = 0; cpu < cells->nr_cpus; cpu++) {
-		for (int class = 0; class < NOISE_CLASSES; class ++) {
-			ret_losses->sources += cells->live[cpu].of[class].lost;
-			ret_losses->source_ns += cells->live[cpu].of[class].lost_ns;
-			ret_losses->victims += cells->live[cpu].of[class].victims_lost;
+	array_for_each(live, cells->live, cells->nr_cpus) {
+		array_for_each(of, live->of, NOISE_CLASSES) {
+			ret_losses->sources += of->lost;
+			ret_losses->source_ns += of->lost_ns;
+			ret_losses->victims += of->victims_lost;
 		}
-		ret_losses->raises += cells->live[cpu].raise_unseen;
-		ret_losses->queueings += cells->live[cpu].queued_lost;
-		ret_losses->functions += cells->live[cpu].works_lost;
+		ret_losses->raises += live->raise_unseen;
+		ret_losses->queueings += live->queued_lost;
+		ret_losses->functions += live->works_lost;
 	}
 }

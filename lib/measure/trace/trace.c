@@ -158,11 +158,6 @@ static int choose(struct trace *t, const struct btf *btf, struct err *err)
 	return rc;
 }
 
-static uint32_t head_mask(const struct trace *t)
-{
-	return (t->ring_edges - 1) * sizeof(struct trace_edge);
-}
-
 static uint32_t ring_bytes(const struct trace *t)
 {
 	return (TRACE_RING_EDGES + t->ring_edges) * sizeof(struct trace_edge);
@@ -179,19 +174,18 @@ static int open_filled(struct trace *t, const struct btf *btf)
 		[TRACE_FILLED_RING_BYTES - TRACE_FILLED_FIRST] = ring_bytes(t),
 		[TRACE_FILLED_RINGS_END - TRACE_FILLED_FIRST] =
 			(t->window.nr_cpus - 1) * ring_bytes(t) + 1,
-		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] = head_mask(t),
+		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] =
+			(t->ring_edges - 1) * sizeof(struct trace_edge),
 		[TRACE_FILLED_ANY - TRACE_FILLED_FIRST] =
 			on_wait_ns(t) || kbtf_switch_state_first(btf) || !has_all(btf),
 	};
-	int rc;
 
 	t->skel = calloc(1, sizeof(*t->skel));
 	if (!t->skel)
 		return -ENOMEM;
-	rc = trace_bpf__create_skeleton(t->skel);
-	return rc ? rc
-		  : sys_bpf_open_filled(t->skel->skeleton, TRACE_FILLED_FIRST, values,
-					ARRAY_SIZE(values));
+	return trace_bpf__create_skeleton(t->skel)
+		       ?: sys_bpf_open_filled(t->skel->skeleton, TRACE_FILLED_FIRST, values,
+					      ARRAY_SIZE(values));
 }
 
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
@@ -201,7 +195,7 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 
 	*set = (struct trace_setup){
 		.state_first = kbtf_switch_state_first(btf),
-		.head_mask = head_mask(t),
+		.head_mask = (t->ring_edges - 1) * sizeof(struct trace_edge),
 		.ring_bytes = ring_bytes(t),
 		.nr_cpus = t->window.nr_cpus,
 		.bytes_after = t->ring_edges / 2 * sizeof(struct trace_edge),

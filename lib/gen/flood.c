@@ -208,9 +208,7 @@ static int open_sink(void)
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(FLOOD_PORT)};
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)))
-		return -errno;
-	return fd < 0 ? -errno : fd;
+	return fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) ? -errno : fd;
 }
 
 static void send_forever(struct shared *shared, const struct flood_opts *opts, int fd,

@@ -282,34 +282,13 @@ static int run_workers(struct bpf_round *round, struct err *err)
 	return rc ?: atomic_load(&round->stop) ? -ECANCELED : 0;
 }
 
-/*
- * Mean of the opts->nr_highest highest samples. The samples of each CPU are sorted, highest first.
- */
-static int highest_mean(const struct bpf_round *round, const u64 *value, double *ret_mean)
-{
-	const struct crit_opts *opts = round->opts;
-	size_t room = opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples;
-	struct tb_heap heap = {.value = calloc(room, sizeof(u64)), .room = room};
-	u64 mean;
-	int rc;
-
-	if (!heap.value)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < round->b->nr_cpus; i++)
-		tb_heap_feed_sorted(&heap, value + i * opts->nr_samples, opts->nr_samples);
-	rc = tb_mean(heap.value, heap.nr, &mean);
-	free(heap.value);
-	if (!rc)
-		*ret_mean = mean;
-	return rc;
-}
-
 static int combine_op(const struct bpf_round *round, enum crit_op op, struct crit_round *out,
 		      struct err *err)
 {
 	const struct crit_opts *opts = round->opts;
 	struct crit_figures *figures = &out->op[op];
 	size_t all = opts->nr_samples * out->nr_cpus;
+	size_t highest = opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples;
 	u64 value = 0;
 	int rc = crit_combine(out, op, err);
 
@@ -318,8 +297,9 @@ static int combine_op(const struct bpf_round *round, enum crit_op op, struct cri
 	figures->batch = 0;
 	for (unsigned int i = 0; i < out->nr_cpus; i++)
 		figures->batch += out->cpus[i].batch[op] / out->nr_cpus;
-	rc = highest_mean(round, round->value[op], &figures->max_avg);
 	tb_sort_descending(round->value[op], all);
+	rc = tb_mean(round->value[op], highest, &value);
+	figures->max_avg = value;
 	for (unsigned int i = 0; i < opts->nr_percentiles && !rc; i++) {
 		rc = tb_percentile_sorted(round->value[op], all, opts->percentile[i],
 					  100 * CRIT_PERCENT, &value);

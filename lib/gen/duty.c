@@ -20,15 +20,9 @@
 #define READ_BYTES 4096
 #define READ_TRIES 16
 
-/*
- * Two copies of the struct duty_usage, and a version number that selects the complete copy. One
- * copy of the struct is always complete, so the reader never waits for the writer.
- */
+/* One of the two copies is always complete, so the reader never waits for the writer. */
 struct shared {
-	/*
-	 * Version number of the struct duty_usage, always even. usage[version / 2 % 2] is the
-	 * complete copy.
-	 */
+	/* always even; usage[version / 2 % 2] is the complete copy */
 	uint64_t version;
 	struct duty_usage usage[2];
 };
@@ -41,10 +35,7 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
-/*
- * Returns the next random number by xorshift64. xorshift64 is random enough for the start times of
- * burns (busy loops), which need only be independent of the tick.
- */
+/* xorshift64 is random enough: the start times need only be independent of the tick. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -96,9 +87,7 @@ static int open_file(struct err *err)
 			       "memory, or has no direct I/O");
 }
 
-/*
- * Main loop of the peer task of DUTY_MESSAGE: computes after each request, then sends the answer.
- */
+/* Peer task of DUTY_MESSAGE: computes after each request, then sends the answer. */
 static void answer(int fd, int cpu, uint64_t compute_ns)
 {
 	char byte;
@@ -130,10 +119,7 @@ static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 	return pid < 0 ? -1 : pair[0];
 }
 
-/*
- * Blocks by reads or messages until the next burn (busy loop). Returns the blocked time, or
- * UINT64_MAX if the wait failed.
- */
+/* Blocks until the next burn. Returns the blocked time, or UINT64_MAX if the wait failed. */
 static uint64_t wait_blocked(const struct duty *duty, uint64_t begin_ns)
 {
 	uint64_t from = clock_mono_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
@@ -196,9 +182,8 @@ static void run(void *memory, void *arg)
 		usage.cycles++;
 		publish(shared, &usage);
 		/*
-		 * Skip missed periods instead of running their busy loops late. Subtract phase_ns,
-		 * because each period starts phase_ns after a multiple of period_ns. phase_ns is 0
-		 * unless opts->locked is true.
+		 * Skip missed periods instead of running their busy loops late. Each period starts
+		 * phase_ns after a multiple of period_ns.
 		 */
 		if ((usage.at_ns - phase_ns) / opts->period_ns > period)
 			period = (usage.at_ns - phase_ns) / opts->period_ns;

@@ -34,10 +34,7 @@
 #define FLOOD_PORT 9 /* UDP port of the discard service */
 #define START_NS   (5 * NSEC_PER_SEC)
 
-/*
- * IP addresses that RFC 5737 reserves for documentation. The generated packets stay inside the
- * separate network namespace.
- */
+/* Addresses that RFC 5737 reserves for documentation. Packets stay in the network namespace. */
 #define FLOOD_FROM 0xc6336401u /* address 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
@@ -104,8 +101,8 @@ static void make_frame(struct frame *frame)
 }
 
 /*
- * Sets RPS of the receiving device. A sysfs mount shows the network devices of the network
- * namespace in which sysfs was mounted, so mount sysfs again in this network namespace.
+ * Sets RPS of the receiving device. A sysfs mount shows the devices of the network namespace in
+ * which it was mounted, so sysfs is mounted again.
  */
 static int steer(int cpu)
 {
@@ -122,10 +119,8 @@ static int steer(int cpu)
 }
 
 /*
- * Attaches an XDP program that drops all packets. Generic XDP runs on the receiving core after RPS
- * (since Linux 5.2). Native XDP of veth is not used, because native XDP runs on the sender's core.
- * The kernel frees the XDP program when the veth device is deleted, and deletes the veth device
- * when the network namespace is freed.
+ * Drops all packets by generic XDP, which runs on the receiving core after RPS (since Linux 5.2).
+ * Native XDP of veth runs on the sender's core. The program is freed with the network namespace.
  */
 static int drop_all(int ifindex)
 {
@@ -213,9 +208,7 @@ static int open_sink(void)
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(FLOOD_PORT)};
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)))
-		return -errno;
-	return fd < 0 ? -errno : fd;
+	return fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) ? -errno : fd;
 }
 
 static void send_forever(struct shared *shared, const struct flood_opts *opts, int fd,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Generates softirq work on a chosen core: sends packets over a veth pair in a separate network
- * namespace.
- */
+/* Generates softirq work on a core: sends packets over a veth pair in a network namespace. */
 #ifndef SUBTICK_GEN_FLOOD_H
 #define SUBTICK_GEN_FLOOD_H
 
@@ -22,9 +19,9 @@ struct flood_opts {
 };
 
 /*
- * Starts the sending process. Only the sending process holds the network namespace and its devices,
- * so the kernel removes both when the process ends, even by SIGKILL. The caller must have
- * CAP_SYS_ADMIN and CAP_NET_ADMIN. Sets err->unsupported if a capability, veth or RPS is missing.
+ * Only the sending process holds the network namespace, so the kernel removes it when the process
+ * ends, even by SIGKILL. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN. Sets err->unsupported if a
+ * capability, veth or RPS is missing.
  */
 int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err);
 uint64_t flood_sent(const struct gen_child *flood);

@@ -34,9 +34,8 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * The terminal sends Ctrl-C to the whole process group, but the load generator must run
-	 * until the end of the parent's last window. PR_SET_PDEATHSIG ends the generator when the
-	 * parent ends.
+	 * Ctrl-C goes to the whole process group, but the load generator must run until the end of
+	 * the parent's last window.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -150,10 +149,7 @@ static void wait_for(uint32_t *word)
 		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-/*
- * Reads wall clock, thread clock and rusage at nearly the same time. Stores the fastest of three
- * attempts to read these clocks, because interrupts and preemption lengthen an attempt.
- */
+/* Interrupts and preemption lengthen an attempt, so the fastest of three attempts counts. */
 static void stamp(struct sleep_loop_result *at)
 {
 	uint64_t best = UINT64_MAX;

@@ -17,18 +17,14 @@ struct gen_child {
 };
 
 /*
- * Forks and calls @run with the shared memory in the child. The child runs on @cpu, or on any CPU
- * if @cpu is negative. The child exits when @run returns. The kernel kills the child when the
- * parent dies.
+ * Forks and calls @run in the child, on @cpu, or on any CPU if @cpu is negative. The child exits
+ * when @run returns, and the kernel kills the child when the parent dies.
  */
 int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
 /* True if the child is running. A load generator exits before gen_child_stop() only on an error. */
 bool gen_child_alive(const struct gen_child *child);
-/*
- * True if the child is alive and still pinned to @cpu. If @cpu goes offline, the kernel moves the
- * child to another CPU for good.
- */
+/* True if the child is alive and still pinned to @cpu, which CPU hotplug can end. */
 bool gen_child_on(const struct gen_child *child, int cpu);
 /* Kills and reaps the child. gen_child_stop() may be called twice. */
 void gen_child_stop(struct gen_child *child);
@@ -61,18 +57,17 @@ struct duty_opts {
 	uint64_t period_ns;
 	/*
 	 * If @locked is true, each burn starts @phase_ns after a multiple of the period on
-	 * CLOCK_MONOTONIC. If the period is a whole number of ticks, all burns have the same phase
-	 * relative to the tick. If @locked is false, each burn starts at a random time within its
-	 * period.
+	 * CLOCK_MONOTONIC: at the same phase of the tick if the period is a whole number of ticks.
+	 * Otherwise each burn starts at a random time within its period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
 };
 
 /*
- * Busy time and blocked time since the start, by the clock of the generator. burn_ns is the time in
- * which the core was busy, the sum of all busy loops. The core is idle for less than the sleep time
- * of the task, because idle entry and idle exit take time.
+ * Times since the start by the clock of the generator. burn_ns is the sum of all busy loops. The
+ * core is idle for less than the sleep time of the task, because idle entry and idle exit take
+ * time.
  */
 struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC time at the end of the last burn */
@@ -82,23 +77,14 @@ struct duty_usage {
 	uint64_t cycles;
 };
 
-/*
- * Starts the duty-cycle generator. Sets err->unsupported if DUTY_READ is requested, but reads of
- * READ_FILE do not block.
- */
+/* Sets err->unsupported if DUTY_READ is requested, but reads of READ_FILE do not block. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
-/*
- * Gets busy time and blocked time of the generator up to the end of its last burn (busy loop).
- * Returns false before the end of the first burn.
- */
+/* Gets the times up to the end of the last burn. Returns false before the end of the first burn. */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
 	int cpu;
-	/*
-	 * Requested sleep time per iteration. If @delay_ns is 0, each iteration makes a system call
-	 * that fails immediately instead of sleeping.
-	 */
+	/* sleep time per iteration; 0: a system call that fails at once, instead of a sleep */
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of iterations, or 0 to run for @length_ns */
 	uint64_t length_ns;
@@ -112,10 +98,7 @@ struct sleep_loop_result {
 	uint64_t user_ns; /* user time by getrusage() */
 	uint64_t system_ns;
 	uint64_t thread_ns; /* CPU time by CLOCK_THREAD_CPUTIME_ID */
-	/*
-	 * timer slack that the kernel used. The kernel ignores the requested slack for real-time
-	 * tasks.
-	 */
+	/* timer slack in effect; the kernel ignores the requested slack for real-time tasks */
 	uint64_t slack_ns;
 };
 
@@ -124,10 +107,7 @@ int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts,
 void sleep_loop_go(struct gen_child *loop);
 /* Ends the sleep loop early. */
 void sleep_loop_halt(struct gen_child *loop);
-/*
- * Returns true and sets *@ret_result if the sleep loop has ended. The process lives until
- * gen_child_stop().
- */
+/* True if the sleep loop has ended. The process lives until gen_child_stop(). */
 bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result);
 
 #endif

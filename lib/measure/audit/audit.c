@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Functions that all audit experiments use: time limits, the search for the tick, and how the
- * kernel accounts CPU time.
- */
+/* Time limits, the search for the tick, and how the kernel accounts CPU time. */
 #include "measure/audit/audit.h"
 
 #include <errno.h>
@@ -65,10 +62,7 @@ static int watch_loop(struct audit_core *core, uint64_t length_ns, struct counte
 		rc = audit_core_read(core, &now, err);
 		after = clock_mono_ns();
 		quickest = after - before < quickest ? after - before : quickest;
-		/*
-		 * A read of /proc/stat is delayed if other tasks run on the core or if the file is
-		 * very long.
-		 */
+		/* other tasks on the core or a very long file delay a read of /proc/stat */
 		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
 		for (size_t i = 0; !rc && i < nr; i++)
 			counter_edges_feed(&edge_sets[i], now.ticks, PROCSTAT_NR_COLS,
@@ -119,10 +113,7 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
 				      : "the columns of /proc/stat changed too rarely";
-	/*
-	 * Wall-clock times are compared, because the CPU time of the reader comes from the
-	 * accounting that is under test.
-	 */
+	/* Wall-clock times, because the accounting of CPU time is under test. */
 	if (watch->delayed_ns > watch->wall_ns / 2)
 		return "the reader of /proc/stat was delayed for more than half of the time";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
@@ -148,10 +139,7 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->hz = (unsigned int)lround(fit.hz);
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
-	/*
-	 * Compute the coherence with the kernel's rounded tick period, because the rounded tick
-	 * period can differ from 1/HZ, as with HZ=300.
-	 */
+	/* The kernel's rounded tick period can differ from 1/HZ, as with HZ=300. */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
 }
@@ -159,9 +147,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
 	/*
-	 * The coherence of the irq columns with the tick is reliable only if the columns changed
-	 * often. 32 changes of a column at random times have a coherence of about 0.18 with the
-	 * tick.
+	 * The coherence is reliable only after many changes. 32 changes of a column at random times
+	 * have a coherence of about 0.18 with the tick.
 	 */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
@@ -259,10 +246,9 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	if (!f->tick_looked)
 		return AUDIT_UNKNOWN;
 	/*
-	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if three
-	 * conditions hold: the increments show no tick, no task could be hidden from /proc/stat,
-	 * and the error is small. One condition alone proves nothing, because another cause, such
-	 * as a slow reader of /proc/stat, can fulfil the condition.
+	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if the
+	 * increments show no tick, no task could be hidden from /proc/stat, and the error is small.
+	 * One condition alone may have another cause, such as a slow reader of /proc/stat.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&
@@ -307,10 +293,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 			       "this kernel's HZ could not be measured: %s; try again on a quieter "
 			       "machine, or set --hz",
 			       f->tick_unclear);
-	/*
-	 * If the columns of /proc/stat do not change on the tick, only the unit of the columns
-	 * limits the precision.
-	 */
+	/* without a tick, only the unit of the columns limits the precision */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

@@ -43,10 +43,7 @@ struct run {
 	struct blocks memory; /* memory of the arrays in `edges` */
 	struct edge edges[2]; /* readings of all clocks at the command's start and end */
 	pid_t pid;
-	/*
-	 * Socket to the child process. The child waits for a byte before execve() and sends errno
-	 * if execve() fails.
-	 */
+	/* Socket to the child, which waits for a byte and sends errno if execve() fails. */
 	int fd;
 	uint64_t unit_ns;
 };
@@ -72,10 +69,7 @@ child_main(const struct audit_command_opts *opts, int fd)
 	char go;
 	int rc;
 
-	/*
-	 * The command must start with the signal dispositions that it would have if it were started
-	 * without subtick.
-	 */
+	/* the signal dispositions that the command would have without subtick */
 	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		signal(handled[i], sigismember(&opts->ignored, handled[i]) ? SIG_IGN : SIG_DFL);
 	sigprocmask(SIG_SETMASK, &opts->blocked, NULL);
@@ -101,10 +95,7 @@ static int start(struct run *r, struct err *err)
 		r->pid = fork();
 		rc = r->pid < 0 ? -errno : 0;
 		if (!r->pid) {
-			/*
-			 * Close the parent's end of the socket pair in the child, so that the child
-			 * reads end of file if the parent fails.
-			 */
+			/* the child must read end of file if the parent fails */
 			close(pair[0]);
 			child_main(r->opts, pair[1]);
 		}
@@ -123,10 +114,7 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 	return rc ? err_set(err, rc, "cannot read /proc/stat: %s", strerror(-rc)) : 0;
 }
 
-/*
- * Starts the command. If execve() succeeds, the kernel closes the child's socket, so read() returns
- * 0. If execve() fails, the child sends errno over the socket.
- */
+/* If execve() succeeds, the kernel closes the child's socket, so read() returns 0. */
 static int begin(struct run *r, struct err *err)
 {
 	ssize_t len;
@@ -158,9 +146,7 @@ static void wait_end(struct run *r, uint64_t begin_ns)
 		pause = pause > POLL_MOST_NS ? POLL_MOST_NS : pause;
 		if (!audit_wait(r->env, now + pause))
 			continue;
-		/*
-		 * Send SIGTERM to the command only once, because the command may need time to end.
-		 */
+		/* only once, because the command may need time to end */
 		if (!r->result->stopped)
 			kill(r->pid, SIGTERM);
 		r->result->stopped = true;
@@ -225,10 +211,7 @@ void audit_command_derive(struct audit_command *c)
 	c->user_error = c->true_user_ns == NONE
 				? NAN
 				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
-	/*
-	 * The task clock of the command includes interrupts, but the CPU time of all tasks does
-	 * not.
-	 */
+	/* The task clock of the command includes interrupts, the CPU time of all tasks does not. */
 	c->others_ns = tasks == NONE || isnan(used) ? NONE
 		       : tasks > c->task_clock_ns   ? tasks - c->task_clock_ns
 						    : 0;
@@ -258,10 +241,7 @@ static int measure(struct run *r, struct err *err)
 	uint64_t begin_ns;
 	int rc;
 
-	/*
-	 * Open the counters before execve(), so that the first instruction of the command is
-	 * counted.
-	 */
+	/* Open the counters before execve(), so that they count the first instruction. */
 	perf_task_open(&r->perf, r->pid, &r->result->no_clock);
 	rc = read_edge(r, &r->edges[0], err);
 	begin_ns = clock_mono_ns();

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * For each delay: runs a loop of sleeps, reads all clocks before and after the loop, and computes a
- * row.
- */
+/* For each delay: runs a loop of sleeps, and reads all clocks before and after the loop. */
 #include "measure/audit/delays.h"
 
 #include <errno.h>
@@ -81,8 +78,8 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
 	/*
-	 * If the kernel does not measure the time of interrupts, the column irq of /proc/stat is 0,
-	 * because a tick never interrupts a timer handler.
+	 * Without accounting of interrupts the column irq is 0, because no tick interrupts a
+	 * handler.
 	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
@@ -100,8 +97,8 @@ struct edge {
 	struct pidstat pid;
 	struct load_sample bpf;
 	/*
-	 * CPU time of the sleep loop since the previous reading, measured by BPF programs.
-	 * `loop_ns` is UINT64_MAX if the BPF programs do not measure CPU time by task.
+	 * CPU time of the sleep loop since the previous reading by BPF programs; UINT64_MAX if
+	 * unknown.
 	 */
 	uint64_t loop_ns;
 };
@@ -121,10 +118,7 @@ struct delays {
 	struct audit_core core;
 	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct load_sample *samples;
-	/*
-	 * true if the BPF programs must measure CPU time by task, because thread clocks may lack
-	 * the time of interrupts
-	 */
+	/* measure CPU time by task, because thread clocks may lack the time of interrupts */
 	bool by_task;
 };
 
@@ -186,10 +180,7 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 		goto out;
 	sleep_loop_go(&loop);
 	while (!sleep_loop_done(&loop, &ret_point->loop)) {
-		/*
-		 * Poll the sleep loop rarely and from another core, so that polling does not affect
-		 * the measurement.
-		 */
+		/* Poll rarely and from another core, so that polling does not affect the loop. */
 		if (audit_wait(d->env, clock_mono_ns() + POLL_NS)) {
 			*stopped = true;
 			sleep_loop_halt(&loop);
@@ -216,10 +207,7 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 	return ticks * d->unit_ns;
 }
 
-/*
- * Reads the true busy time of the core. Both the true busy time and the busy time in /proc/stat
- * include other tasks.
- */
+/* The true busy time and the busy time in /proc/stat both include other tasks. */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
 	struct load_cpu_window w;
@@ -264,7 +252,7 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 
 /*
  * Finds the row of the earlier run with the same delay and timer slack, or NULL. If a delay was
- * requested several times, each row of the earlier run is used once.
+ * requested several times, each row is used once.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
 					      uint64_t slack_ns)
@@ -309,10 +297,7 @@ size_t audit_delays_paper(const uint64_t **ret_ns)
 	return ARRAY_SIZE(paper_ns);
 }
 
-/*
- * Selects the delays: the list of --delays, the list of a brief run, or audit_delays_paper().
- * Returns their number.
- */
+/* Selects --delays, the list of a brief run, or audit_delays_paper(). Returns their number. */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_ns)
 {
 	if (!opts->delays_ns && !opts->brief)
@@ -362,10 +347,7 @@ static int delays_open(struct delays *d, struct err *err)
 	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-/*
- * Returns the run time of the sleep loop for the next row, or 0 if the time until @end_ns is too
- * short. @left is the number of rows not yet measured.
- */
+/* Run time of the next row, or 0 if the time until @end_ns is too short. @left: rows to measure. */
 static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 {
 	uint64_t now = clock_mono_ns();
@@ -376,8 +358,7 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Measures a row for each delay and timer slack. The timer slacks of one delay are measured one
- * after another, so that a slow drift of the machine affects all slacks equally.
+ * The slacks of one delay are measured one after another, so that a slow drift affects all equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {

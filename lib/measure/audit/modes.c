@@ -15,10 +15,7 @@
 static const struct {
 	const char *name;
 	uint32_t cols; /* bit mask of the columns of /proc/stat */
-	/*
-	 * Bit mask of the load parts (enum load_part) whose sum is the true time of the mode.
-	 * `parts` is 0 if only the sum of several modes is known.
-	 */
+	/* Load parts (enum load_part) whose sum is the true time of the mode, or 0 if unknown. */
 	uint32_t parts;
 } modes[AUDIT_NR_MODES] = {
 #define COL(name)  (1u << PROCSTAT_##name)
@@ -62,19 +59,14 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES])
 {
 	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
+		uint32_t known = modes[mode].parts & parts;
 		uint64_t ns = 0;
-		bool any = false;
 
-		/*
-		 * The sum lacks load parts, such as polling, that the source cannot measure on this
-		 * kernel.
-		 */
+		/* the sum lacks load parts that the source cannot measure, such as polling */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
-			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
+			if (known >> i & 1)
 				ns += window->part_ns[i];
-				any = true;
-			}
-		levels[mode].true_ns = any ? ns : NONE;
+		levels[mode].true_ns = known ? ns : NONE;
 	}
 }
 

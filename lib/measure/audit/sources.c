@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples all sources of CPU load while synthetic loads run. Before the synthetic loads, runs a
- * periodic task at several phases of the tick, to find a phase at which /proc/stat does not show
- * the task.
+ * Samples all sources of CPU load while synthetic loads run. Before the loads, searches for a phase
+ * of the tick at which /proc/stat does not show a periodic task.
  */
 #include "measure/audit/sources.h"
 
@@ -24,10 +23,7 @@
 #define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load with windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
 #define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum run time of a synthetic load */
-/*
- * Maximum run time of a synthetic load. The limit is necessary, because all samples are kept in
- * memory.
- */
+/* Maximum run time of a synthetic load, because all samples are kept in memory. */
 #define LONGEST_NS  (120 * NSEC_PER_SEC)
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
@@ -40,8 +36,8 @@
 #define PROBE_SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * A task counts as hidden if /proc/stat shows at most HIDDEN_SHARE of its CPU time. The limit
- * HIDDEN_SHARE is above 0, because /proc/stat also counts other tasks of the core.
+ * A task is hidden if /proc/stat shows at most this share of its CPU time. The share is above 0,
+ * because /proc/stat also counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25
 #define PROBE_ROUNDS 3
@@ -94,9 +90,7 @@ static int probe(struct sources *s, struct phase_probe *probe, struct err *err)
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/*
-	 * the measurement at this phase of the tick is invalid if other tasks used much of the core
-	 */
+	/* invalid if other tasks used much of the core */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= opts.duty + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
@@ -105,10 +99,8 @@ static int probe(struct sources *s, struct phase_probe *probe, struct err *err)
 }
 
 /*
- * Runs a task that is busy for opts->share of every tick, at several phases of the tick. Finds the
- * phases at which /proc/stat shows the smallest and the largest share of the periodic task. If
- * other tasks disturbed a measurement, repeats the measurement at most twice, and not after
- * @until_ns (CLOCK_MONOTONIC).
+ * Runs a task that is busy for opts->share of every tick, at several phases of the tick. Repeats a
+ * disturbed measurement at most twice, and not after @until_ns (CLOCK_MONOTONIC).
  */
 static int hide_search(struct sources *s, uint64_t until_ns, struct err *err)
 {
@@ -179,15 +171,12 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A load whose period is a whole number of ticks is synchronous with the tick. A load with
-	 * a period of 1.618 ticks (golden ratio) is the least synchronous, because fractions
-	 * approximate the golden ratio worst.
+	 * A period of a whole number of ticks is synchronous with the tick. A period of 1.618 ticks
+	 * is the least synchronous, because fractions approximate the golden ratio worst.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
-	/*
-	 * with a period that is 1/64 longer than the tick, the load runs at all phases of the tick
-	 */
+	/* a period 1/64 longer than the tick passes all phases of the tick */
 	if (load == AUDIT_SWEPT)
 		duty->period_ns += s->result->tick_ns / 64;
 	if (1u << load & SEARCHED) {
@@ -210,10 +199,7 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/*
- * Takes the samples for windows shorter than 10 ms. sample_fine() must be called before
- * sample_run(), because both functions use the same memory.
- */
+/* Takes the samples for windows shorter than 10 ms, in the memory that sample_run() uses later. */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
@@ -224,19 +210,13 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 	do {
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
-		/*
-		 * wait a whole sampling interval even if the last sample was late, so that no
-		 * window between two samples is too short
-		 */
+		/* wait even if the last sample was late, so that no window is too short */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
 }
 
-/*
- * Runs one synthetic load and samples all sources. Returns -EAGAIN if the load was stopped before
- * the second sample.
- */
+/* Returns -EAGAIN if the load was stopped before the second sample. */
 static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
@@ -322,8 +302,7 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
 	/*
-	 * sample_fine() ends with a calculation. If the calculation and the synthetic load run on
-	 * the same core, the calculation delays a busy loop of the load. Wait until the delayed
+	 * The calculation at the end of sample_fine() may have delayed a busy loop. Wait until this
 	 * busy loop has ended.
 	 */
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + run->period_ns);
@@ -333,10 +312,7 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	run->strayed = !flood && !gen_child_on(&child, (int)s->opts->cpu);
 	if (!flood && !gen_child_alive(&child))
 		rc = audit_no_load(err, s->opts->cpu);
-	/*
-	 * Skip the load if its packets could not be sent, because on an idle core every source is
-	 * accurate.
-	 */
+	/* On an idle core every source is accurate, so the load is skipped if it sent nothing. */
 	if (flood && (!gen_child_alive(&child) || !flood_sent(&child))) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
@@ -361,12 +337,6 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 static bool search_wanted(const struct sources *s)
 {
 	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
-}
-
-/* True if all requested loads need the result of hide_search(). */
-static bool only_searched(const struct sources *s)
-{
-	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
 }
 
 /* Measures the share of the audited core that other tasks use. */
@@ -394,10 +364,7 @@ static uint64_t search_takes(const struct sources *s)
 	return takes;
 }
 
-/*
- * Returns an error if hide_search() is impossible, because the core is busy or the time budget is
- * too short.
- */
+/* Fails if hide_search() is impossible: the core is busy or the time budget too short. */
 static int check_search(struct sources *s, struct err *err)
 {
 	uint64_t takes = search_takes(s);
@@ -405,7 +372,9 @@ static int check_search(struct sources *s, struct err *err)
 	s->result->hide_too_long = !audit_part_end(clock_mono_ns(), s->end_ns, 1.0, takes);
 	if (search_wanted(s) && !s->result->hide_too_long)
 		measure_other_load(s);
-	if (!only_searched(s) || s->result->stopped)
+	/* without the result of hide_search() other requested loads still run */
+	if (!search_wanted(s) || !s->opts->loads || s->opts->loads & ~SEARCHED ||
+	    s->result->stopped)
 		return 0;
 	if (s->result->others_ratio > AUDIT_OTHERS_MAX)
 		return err_set(err, -EBUSY,
@@ -429,10 +398,7 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		/*
-		 * hide_search() may use half of the remaining time budget to repeat invalid
-		 * measurements.
-		 */
+		/* hide_search() may use half of the remaining time to repeat measurements. */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
 		rc = hide_search(s, until, err);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `subtick audit ticks`: reads /proc/stat under three loads and finds the tick in the changes of
- * its columns.
- */
+/* Reads /proc/stat under three loads and finds the tick in the changes of its columns. */
 #include "measure/audit/ticks.h"
 
 #include <errno.h>
@@ -35,10 +32,7 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 	return sets[set].load;
 }
 
-/*
- * Starts the one or two processes of a load. CPU hotplug can move a process to another core.
- * run_load() checks the core of the first process only.
- */
+/* CPU hotplug can move a process; run_load() checks the core of the first process only. */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
 {
@@ -64,9 +58,7 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 	return rc;
 }
 
-/*
- * Runs one load, and computes the results of all sets of /proc/stat columns from the same readings.
- */
+/* Runs one load, and computes all sets of columns from the same readings. */
 static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,
 		    struct err *err)
@@ -118,9 +110,9 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
 		/*
-		 * Skip a load that cannot run on the machine. The load that sends packets requires
-		 * privileges and a second core. The load AUDIT_TICKS_WITH_IDLE requires a second
-		 * core, from which /proc/stat is read.
+		 * Skip a load that this machine cannot run: packets need privileges and a second
+		 * core, and AUDIT_TICKS_WITH_IDLE needs a second core from which /proc/stat is
+		 * read.
 		 */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {

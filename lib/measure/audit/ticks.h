@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `subtick audit ticks`: measures the time between two changes of the columns of /proc/stat, and
- * finds the tick.
- */
+/* `subtick audit ticks`: times between changes of the columns of /proc/stat, and the tick. */
 #ifndef SUBTICK_MEASURE_AUDIT_TICKS_H
 #define SUBTICK_MEASURE_AUDIT_TICKS_H
 
@@ -29,9 +26,7 @@ struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
 	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why each load was skipped */
-	/*
-	 * subtick may use only one core, so the process that reads /proc/stat is part of the load
-	 */
+	/* subtick may use only one core, so the reader of /proc/stat is part of the load */
 	bool alone;
 	bool stopped;
 	uint64_t window_ns;

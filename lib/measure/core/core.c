@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Opens the BPF object of the commands load and runq, and excludes the programs and maps that a
- * command does not need.
- */
+/* Opens the BPF object of load and runq without the programs that a command does not need. */
 #include "measure/core/core.h"
 
 #include <errno.h>
@@ -23,19 +20,15 @@ unsigned int core_blocks(unsigned int nr_cpus)
 int core_open(struct core *core, unsigned int nr_cpus)
 {
 	unsigned int blocks = core_blocks(nr_cpus);
-	int rc;
 
 	core->skel = calloc(1, sizeof(*core->skel));
 	if (!core->skel)
 		return -ENOMEM;
 	CORE_FILL(core, CORE_FILLED_CPU_MASK) = (int32_t)blocks - 1;
-	rc = core_bpf__create_skeleton(core->skel);
-	if (!rc)
-		rc = sys_bpf_open_filled(core->skel->skeleton, CORE_FILLED_FIRST, core->filled,
-					 CORE_NR_FILLED);
-	if (!rc)
-		rc = sys_bpf_shrink(core->skel->maps.bss, blocks * sizeof(struct core_block));
-	return rc;
+	return core_bpf__create_skeleton(core->skel) ?:
+	       sys_bpf_open_filled(core->skel->skeleton, CORE_FILLED_FIRST, core->filled,
+				   CORE_NR_FILLED) ?:
+	       sys_bpf_shrink(core->skel->maps.bss, blocks * sizeof(struct core_block));
 }
 
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map)

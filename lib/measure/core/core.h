@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The BPF object that contains the programs of the commands load and runq. The load measurement and
- * the runq measurement each open this object and load only their own programs. The programs of runq
- * can use the maps of the load measurement.
+ * The BPF object with the programs of load and runq. Each of the two measurements opens it and
+ * loads only its own programs. The programs of runq can use the maps of load.
  */
 #ifndef SUBTICK_MEASURE_CORE_H
 #define SUBTICK_MEASURE_CORE_H
@@ -25,30 +24,23 @@ struct core {
 #define CORE_FILL(core, operand) ((core)->filled[(operand) - CORE_FILLED_FIRST])
 
 /*
- * Number of struct core_block that @nr_cpus CPUs need. The number of blocks is a power of two,
- * because the BPF programs use a bit mask to limit the CPU number.
+ * Number of struct core_block for @nr_cpus CPUs: a power of two, because a bit mask limits the CPU.
  */
 unsigned int core_blocks(unsigned int nr_cpus);
 
 /* Opens the BPF object with the constants of @core and with a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
-/*
- * Excludes the programs and maps of runq from loading. Call core_for_load() after opening and
- * before loading the object.
- */
+/* Excludes the programs and maps of runq. Call it after opening and before loading the object. */
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
- * Makes the programs of runq use the maps of @load, which is already loaded. After core_join()
- * runq's program on sched_switch measures both CPU time (load) and waits (runq). The BPF object
- * @core must be opened with the constants of @load and CORE_FILLED_LOAD, but not loaded yet.
+ * Makes the programs of runq use the maps of @load, which is already loaded. runq's program on
+ * sched_switch then measures both CPU time and waits. @core must be opened with the constants of
+ * @load and CORE_FILLED_LOAD, but not loaded yet.
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);
-/*
- * Keeps libbpf from mapping the section of @map. Call core_hide() after opening and before loading
- * the BPF object.
- */
+/* Keeps libbpf from mapping the section of @map. Call it after opening and before loading. */
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map);
 
 #endif

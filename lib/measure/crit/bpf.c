@@ -101,8 +101,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 }
 
 /*
- * Refuses a run that would use more than half of the available memory. malloc() succeeds even
- * without free memory, because the kernel allocates pages only when samples are written.
+ * malloc() succeeds even without free memory, because the kernel allocates pages only when samples
+ * are written. Refuses to use more than half of the available memory.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -111,10 +111,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/*
-	 * add the memory per sample of the overhead samples, which are taken once per CRIT_CHUNK
-	 * samples
-	 */
+	/* overhead samples, which are taken once per CRIT_CHUNK samples */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -159,10 +156,7 @@ static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_
 	}
 }
 
-/*
- * Runs the program once per chunk of samples, and copies the samples of each chunk, because the
- * next run of the program overwrites the slot.
- */
+/* The next run of the program overwrites the slot, so each chunk is copied. */
 static int collect(struct crit_worker *w, enum crit_op op)
 {
 	const struct crit_slot *slot = &w->round->b->slots[w->index];
@@ -231,18 +225,12 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/*
- * Starts the sampling threads of all CPUs at the same time and waits until these threads have
- * ended. The caller holds round->lock.
- */
+/* Starts all threads at the same time and waits for their end. The caller holds round->lock. */
 static void run_threads(struct bpf_round *round, unsigned int nr)
 {
 	const struct crit_opts *opts = round->opts;
 
-	/*
-	 * Wait until all threads are pinned to their CPUs, so that all threads start sampling at
-	 * the same time.
-	 */
+	/* all threads must be pinned to their CPUs before one starts */
 	while (round->ready < nr)
 		pthread_cond_wait(&round->changed, &round->lock);
 	for (unsigned int i = 0; i < nr; i++)
@@ -250,10 +238,7 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 			atomic_store(&round->stop, true);
 	round->go = true;
 	pthread_cond_broadcast(&round->changed);
-	/*
-	 * Do not use pthread_clockjoin_np(), because ThreadSanitizer before LLVM 15 reports false
-	 * races for pthread_clockjoin_np().
-	 */
+	/* ThreadSanitizer before LLVM 15 reports false races for pthread_clockjoin_np(). */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
 
@@ -297,35 +282,13 @@ static int run_workers(struct bpf_round *round, struct err *err)
 	return rc ?: atomic_load(&round->stop) ? -ECANCELED : 0;
 }
 
-/*
- * Computes the mean of the opts->nr_highest highest samples over all CPUs. The samples of each CPU
- * are already sorted, highest first.
- */
-static int highest_mean(const struct bpf_round *round, const u64 *value, double *ret_mean)
-{
-	const struct crit_opts *opts = round->opts;
-	size_t room = opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples;
-	struct tb_heap heap = {.value = calloc(room, sizeof(u64)), .room = room};
-	u64 mean;
-	int rc;
-
-	if (!heap.value)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < round->b->nr_cpus; i++)
-		tb_heap_feed_sorted(&heap, value + i * opts->nr_samples, opts->nr_samples);
-	rc = tb_mean(heap.value, heap.nr, &mean);
-	free(heap.value);
-	if (!rc)
-		*ret_mean = mean;
-	return rc;
-}
-
 static int combine_op(const struct bpf_round *round, enum crit_op op, struct crit_round *out,
 		      struct err *err)
 {
 	const struct crit_opts *opts = round->opts;
 	struct crit_figures *figures = &out->op[op];
 	size_t all = opts->nr_samples * out->nr_cpus;
+	size_t highest = opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples;
 	u64 value = 0;
 	int rc = crit_combine(out, op, err);
 
@@ -334,8 +297,9 @@ static int combine_op(const struct bpf_round *round, enum crit_op op, struct cri
 	figures->batch = 0;
 	for (unsigned int i = 0; i < out->nr_cpus; i++)
 		figures->batch += out->cpus[i].batch[op] / out->nr_cpus;
-	rc = highest_mean(round, round->value[op], &figures->max_avg);
 	tb_sort_descending(round->value[op], all);
+	rc = tb_mean(round->value[op], highest, &value);
+	figures->max_avg = value;
 	for (unsigned int i = 0; i < opts->nr_percentiles && !rc; i++) {
 		rc = tb_percentile_sorted(round->value[op], all, opts->percentile[i],
 					  100 * CRIT_PERCENT, &value);
@@ -380,10 +344,7 @@ static bool has_kfuncs(const struct btf *btf, const char *first, const char *sec
 	       btf__find_by_name_kind(btf, second, BTF_KIND_FUNC) > 0;
 }
 
-/*
- * Excludes BPF programs whose kfuncs the kernel lacks. Fails if the kernel can run none of the BPF
- * programs of @skel.
- */
+/* Excludes programs whose kfuncs the kernel lacks. Fails if no program is left. */
 static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
 	struct btf *btf;
@@ -437,10 +398,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 }
 
 /*
- * Loads the BPF programs again for each round, because the address of the code affects the cost. On
- * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads of
- * the programs. While the programs stayed loaded, the batch mean of irq_save varied by less than
- * 0.1 ns.
+ * Loads the programs again for each round, because the address of the code affects the cost. On
+ * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads,
+ * and varied by less than 0.1 ns while the programs stayed loaded.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Chooses the engine, runs the rounds, and computes the ranges over the rounds and the cost of the
- * tracepoints.
- */
+/* Chooses the engine, runs the rounds, and computes the cost of the tracepoints. */
 #include "measure/crit/crit.h"
 
 #include <errno.h>
@@ -30,20 +27,17 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	struct err module_err = {0};
 	int rc;
 
-	if (opts->engine && !strcmp(opts->engine, "module"))
-		return open_engine(&crit_engine_module, opts, ret_engine, err);
-	if (opts->engine && !strcmp(opts->engine, "bpf"))
-		return open_engine(&crit_engine_bpf, opts, ret_engine, err);
+	if (opts->engine && strcmp(opts->engine, "auto"))
+		return open_engine(strcmp(opts->engine, "bpf") ? &crit_engine_module
+							       : &crit_engine_bpf,
+				   opts, ret_engine, err);
 	rc = open_engine(&crit_engine_module, opts, ret_engine, &module_err);
 	if (!rc)
 		return 0;
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
 		err_prefix(err, "%.100s; engine bpf", module_err.what);
-	/*
-	 * suggest the kernel module tracerbench if the kernel lacks BTF or the kfuncs that disable
-	 * interrupts and preemption
-	 */
+	/* the module needs neither BTF nor kfuncs, so suggest it if the kernel lacks them */
 	if (rc && rc != -EPERM && rc != -EACCES && err && module_err.code == -ENOENT)
 		memcpy(err->fix, module_err.fix, sizeof(err->fix));
 	return rc;
@@ -123,10 +117,7 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 
 #define GROUP "preemptirq"
 
-/*
- * State of the kernel option CONFIG_X as text, or a guess if the kernel configuration is not
- * readable.
- */
+/* State of the option CONFIG_X, or a guess if the kernel configuration is not readable. */
 static const char *option_state(const char *symbol)
 {
 	enum kconfig_state state = kconfig_running(symbol);
@@ -146,10 +137,7 @@ static int no_events(struct err *err)
 			       option_state("IRQSOFF_TRACER"), option_state("PREEMPT_TRACER"));
 }
 
-/*
- * Finds tracefs. If tracefs is not mounted and the kernel lacks the preemptirq trace events, the
- * error names the missing events.
- */
+/* If tracefs is not mounted and the kernel lacks the events, the error names the events. */
 static int find_tracefs(char *root, size_t size, struct err *err)
 {
 	int rc = tracefs_root(root, size, err);

@@ -13,20 +13,16 @@ struct crit_result {
 };
 
 /*
- * Opens the engine opts->engine. If opts->engine is "auto" or NULL, tries the engine module first,
- * then the engine bpf. If both engines fail, @err has both reasons.
+ * Tries the engine module first, then bpf, if opts->engine is "auto" or NULL. If both fail, @err
+ * has both reasons.
  */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-/*
- * Closes the engine, which may be NULL. Sets @err if a setting of the machine could not be
- * restored.
- */
+/* @engine may be NULL. Sets @err if a setting of the machine could not be restored. */
 int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
- * Runs opts->rounds rounds. If the user stops the run, the result contains the complete rounds.
- * Returns -ECANCELED if the user stopped the run before the end of the first round. @phase is a
- * text for the progress display.
+ * If the user stops the run, the result contains the complete rounds; -ECANCELED without one.
+ * @phase is a text for the progress display.
  */
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);
@@ -49,10 +45,9 @@ struct crit_trace {
 };
 
 /*
- * Measures three times: with the preemptirq trace events off, on, and off again. Enables the trace
- * events in a separate trace instance. A guard process removes the trace instance even if subtick
- * is killed. Sets err->unsupported if the kernel lacks the trace events. Returns -EBUSY if another
- * process has enabled the trace events.
+ * Measures with the preemptirq trace events off, on, and off again, in a separate trace instance. A
+ * guard process removes the instance even if subtick is killed. Sets err->unsupported if the kernel
+ * lacks the events. Returns -EBUSY if another process has enabled the events.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

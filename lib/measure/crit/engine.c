@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Functions that both engines of `subtick crit` use: names of the operations, results over all
- * CPUs.
- */
+/* Names of the operations, and results over all CPUs. */
 #include "measure/crit/engine.h"
 
 #include <errno.h>

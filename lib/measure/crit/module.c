@@ -66,10 +66,9 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 }
 
 /*
- * Starts a benchmark of the kernel module. A child process writes to a debugfs file, and its write
- * blocks until the end of the benchmark. To end the benchmark early, subtick kills the child
- * process. @cpu is the CPU on which the child process runs, or negative for any CPU. Returns
- * -ECANCELED without setting @err if opts->stopped() returned true.
+ * Starts a benchmark of the kernel module by a child process, because the write blocks until the
+ * end of the benchmark. Killing the child ends the benchmark early. @cpu is the CPU of the child,
+ * or negative. Returns -ECANCELED without setting @err if opts->stopped() returned true.
  */
 static int module_trigger(const char *file, uint64_t value, int cpu, const struct crit_opts *opts,
 		   struct err *err)
@@ -118,34 +117,17 @@ static bool module_has(const char *file)
 	return sys_exists(TREE "/", file);
 }
 
-static size_t count_lines(const char *text)
-{
-	size_t nr = 0;
-
-	for (; (text = strchr(text, '\n')); text++)
-		nr++;
-	return nr;
-}
-
-static struct crit_cpu *new_cpus(size_t nr)
-{
-	struct crit_cpu *cpus = calloc(nr ?: 1, sizeof(*cpus));
-
-	for (size_t i = 0; cpus && i < nr; i++)
-		for (int op = 0; op < CRIT_NR_OPS; op++)
-			cpus[i].batch[op] = NAN;
-	return cpus;
-}
-
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr)
 {
-	size_t lines = count_lines(text);
 	bool first = !*nr;
+	size_t lines = 0;
 
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
 	if (!lines || lines > CPUS_MAX || (!first && lines != *nr))
 		return -EINVAL;
 	if (first) {
-		*cpus = new_cpus(lines);
+		*cpus = calloc(lines, sizeof(**cpus));
 		if (!*cpus)
 			return -ENOMEM;
 		*nr = lines;
@@ -155,6 +137,7 @@ int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus,
 		unsigned int number;
 		int end = -1;
 
+		cpu->batch[op] = NAN;
 		if (sscanf(text, "%u %" SCNu64 " %" SCNu64 " %" SCNu64 "\n%n", &number,
 			   &summary->median, &summary->average, &summary->max, &end) != 4 ||
 		    end < 0 || (!first && number != cpu->cpu))
@@ -199,9 +182,8 @@ void module_build_line(const char *root, const char *release, char line[MODULE_L
 }
 
 /*
- * Loads the installed kernel module with modprobe, because modprobe handles compression, signatures
- * and blacklists. Sets err->unsupported if the module is not installed, the kernel does not support
- * modules, or privileges are missing.
+ * modprobe handles compression, signatures and blacklists. Sets err->unsupported if the module is
+ * not installed, the kernel does not support modules, or privileges are missing.
  */
 static int module_load(struct err *err)
 {
@@ -280,10 +262,7 @@ static int percentile_cpu(const struct crit_opts *opts, const struct crit_round 
 	return -1;
 }
 
-/*
- * Reads the percentiles from debugfs. Fractional percentiles may be unavailable, because older
- * versions of the kernel module support only whole percentiles.
- */
+/* Older versions of the module support only whole percentiles. */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	bool fine = module_has("percentile_milli");
@@ -306,10 +285,7 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
 	return rc;
 }
 
-/*
- * Limits the results to the chosen CPUs and clears max_avg, because the kernel module computes
- * max_avg over all CPUs.
- */
+/* Limits the results to the chosen CPUs. The module computes max_avg only over all CPUs. */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	unsigned int nr = 0;
@@ -352,10 +328,7 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 static int module_round(struct crit_engine *engine, const struct crit_opts *opts,
 			struct crit_round *round, struct err *err)
 {
-	/*
-	 * Set all settings of the kernel module again, because another user of the module may have
-	 * changed the settings since the previous round.
-	 */
+	/* Another user of the module may have changed the settings since the previous round. */
 	return module_set("nr_samples", opts->nr_samples, err) ?:
 	       module_set("nr_highest", opts->nr_highest, err) ?:
 	       module_set("do_work", opts->work, err) ?:
@@ -397,10 +370,7 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	bool asked = opts->engine && !strcmp(opts->engine, "module");
 	int rc;
 
-	/*
-	 * The kernel module always measures all CPUs. With --cpu the kernel module is used only if
-	 * --engine module is given.
-	 */
+	/* The module always measures all CPUs. With --cpu it is used only by --engine module. */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use --engine bpf, or --engine module to measure all CPUs "

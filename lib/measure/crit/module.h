@@ -6,21 +6,16 @@
 #include "measure/crit/engine.h"
 
 /*
- * Parses the text of a file per_cpu into operation @op of @cpus. A line of the file per_cpu is "cpu
- * median average max". If *@nr is 0, allocates @cpus and sets *@nr. If *@nr is nonzero, @text must
- * have the same CPUs as @cpus. Returns 0, -EINVAL for invalid text, or -ENOMEM.
+ * Parses lines "cpu median average max" into operation @op of @cpus. Allocates @cpus if *@nr is 0;
+ * otherwise @text must have the same CPUs. Returns 0, -EINVAL for invalid text, or -ENOMEM.
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
 
-/*
- * Maximum size of the result of module_build_line(), with the NUL, so that the result fits into
- * struct err.
- */
+/* Maximum size of the line with the NUL, so that it fits into struct err. */
 #define MODULE_LINE_SIZE 192
 /*
- * Sets @line to a shell command that builds and loads the module for kernel @release. The shell
- * command uses dkms if the source of the module is installed, and otherwise make. The shell command
- * also installs missing kernel headers.
+ * Shell command that builds and loads the module for kernel @release, with dkms if its source is
+ * installed, and otherwise make. It also installs missing kernel headers.
  */
 void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE]);
 

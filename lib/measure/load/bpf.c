@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sources bpf and bpf-pmu: BPF programs sum the time of each CPU by context, and user space reads
- * the sums.
- */
+/* Sources bpf and bpf-pmu: BPF programs sum the time of each CPU by context. */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -93,10 +90,7 @@ static bool ends_with(const char *name, const char *end)
 	return last && !strcmp(last, end);
 }
 
-/*
- * True if the BPF program @name must be loaded. Expensive variants of a BPF program are loaded only
- * if an option requires them.
- */
+/* True if the BPF program @name must be loaded. */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->opts.lines || b->opts.noise;
@@ -184,10 +178,7 @@ static bool idle_polls_by_force(void)
 
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
-	/*
-	 * Tracepoints that the BPF programs require, because otherwise time would be counted in the
-	 * wrong context. hrtimer_expire_entry is required only for passive wake-ups.
-	 */
+	/* The programs need these tracepoints; hrtimer_expire_entry only for passive wake-ups. */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
 	struct bpf_program *prog;
@@ -232,9 +223,8 @@ static void fill_slots(struct bpf_source *b)
 }
 
 /*
- * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
- * and the store of the start time is lost. After a lost context change the recorded context of the
- * CPU is wrong until the next context change.
+ * A context change in the microsecond between the clock read and the store is lost, and then the
+ * context of the CPU is wrong until its next context change.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -303,10 +293,7 @@ static void bpf_close(struct load_source *source)
 	free(b);
 }
 
-/*
- * Returns the context of a CPU before its first event: the context of the task that ran at the
- * start, or first_idle.
- */
+/* Context before the first event: the context of the task at the start, or first_idle. */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
@@ -314,10 +301,7 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 	return ctx ? (uint32_t)ctx - 1 : b->core.skel->rodata->first_idle;
 }
 
-/*
- * Stores for --cores whether each CPU is busy at the start, because a busy CPU may have many events
- * before its first idle entry.
- */
+/* A busy CPU may have many events before its first idle entry, so --cores needs its state now. */
 static void seed_siblings(struct bpf_source *b)
 {
 	for (unsigned int cpu = 0; cpu < b->source.nr_cpus; cpu++) {
@@ -484,10 +468,7 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 	load_smt_read(&b->cores[cpu[0]].smt, &b->cores[cpu[1]].smt, b->start_ns, ret_sample);
 }
 
-/*
- * For a short time both load_switch and runq's program are attached. During this time both programs
- * run at each context switch, and the second program ends an interval of a few ns.
- */
+/* Both programs are attached for a short time; the second then ends an interval of a few ns. */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {
 	struct bpf_source *b = to_bpf(source);

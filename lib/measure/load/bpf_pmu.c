@@ -11,10 +11,7 @@
 #include "base/clock.h"
 #include "measure/load/slot.h"
 
-/*
- * Passes the perf counter of one CPU to the BPF programs. The perf counter is pinned, because a
- * multiplexed counter would count too few cycles and BPF programs cannot scale its value.
- */
+/* Passes a pinned perf counter to the BPF programs. BPF programs cannot scale a multiplexed one. */
 static int hand_over(struct load_bpf_pmu *pmu, uint32_t cpu)
 {
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
@@ -79,8 +76,8 @@ void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_
 }
 
 /*
- * Fills the sample of a CPU on which BPF programs have not stored a counter value yet. If the CPU
- * has been halted since the start, its perf counter still has the initial value.
+ * BPF programs have stored no counter value of this CPU yet. If the CPU has been halted since the
+ * start, its perf counter still has the initial value.
  */
 static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu, uint64_t now_ns,
 			uint32_t seed_ctx, struct load_sample *s)
@@ -116,10 +113,7 @@ void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
 	struct load_stored stored;
 
-	/*
-	 * read pmu_check only once, because BPF programs can store the first counter value between
-	 * two reads
-	 */
+	/* read pmu_check once, because BPF programs can store the first value between two reads */
 	if (!__atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED))
 		fill_silent(pmu, cpu, now_ns, seed_ctx, s);
 	else if (!load_slot_pmu(slot, now_ns, &stored))

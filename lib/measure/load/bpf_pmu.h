@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Perf counters of source bpf-pmu. User space opens the counters, and BPF programs read the
- * counters at context changes.
- */
+/* Perf counters of source bpf-pmu, which BPF programs read at context changes. */
 #ifndef SUBTICK_MEASURE_LOAD_BPF_PMU_H
 #define SUBTICK_MEASURE_LOAD_BPF_PMU_H
 
@@ -12,10 +9,7 @@
 #include "stats/load.h"
 #include "host/counters.h"
 
-/*
- * Initial value of a perf counter, which user space reads at the start. Reading the initial value
- * sends one IPI to the CPU of the counter.
- */
+/* Initial value of a perf counter. Reading it sends one IPI to the CPU of the counter. */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
@@ -40,9 +34,8 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 /* Passes a new counter to the BPF programs if the CPU came back online or had no counter. */
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
- * Fills busy and total of @sample from the last stored counter value. @now_ns is the time since the
- * start of the measurement. @seed_ctx is the context (enum load_ctx) of a CPU that has had no event
- * since the start.
+ * Fills busy and total from the last stored value. @now_ns is the time since the start. @seed_ctx
+ * is the context (enum load_ctx) of a CPU without events since the start.
  */
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,

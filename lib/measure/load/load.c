@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Measurement of `subtick load`: samples its sources at the end of each window and subtracts the
- * previous samples.
- */
+/* Measurement of `subtick load`: samples its sources at the end of each window. */
 #include "measure/load/load.h"
 
 #include <errno.h>
@@ -21,9 +18,7 @@
 struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
-	/*
-	 * The report shows the first source, and compares all other sources with the first source.
-	 */
+	/* the report shows the first source, and compares all other sources with it */
 	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
 	/* for each source: an array with the result of the last window for each CPU */
@@ -37,8 +32,8 @@ struct load_meter {
 	struct load_pairs *pairs; /* times of pairs of cgroups; NULL if not requested */
 
 	/*
-	 * Counters of softirq time and of busy bursts at the last reading, and the growth of these
-	 * counters in the window. Pointers to counters that were not requested are NULL.
+	 * Counters of softirq time and of busy bursts at the last reading, and their growth in the
+	 * window; NULL if not requested.
 	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
@@ -78,10 +73,7 @@ struct load_source *load_wake_source(struct meter *meter, struct err *err)
 	return NULL;
 }
 
-/*
- * Allocates all arrays. Omits the array for --bursts or --softirq if the source has no counters for
- * that option.
- */
+/* Omits the array for --bursts or --softirq if the source has no counters for that option. */
 static int open_arrays(struct load_meter *m, const struct load_opts *opts, struct err *err)
 {
 	struct load_source *source = m->set.source[0];
@@ -114,10 +106,7 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/*
- * Computes the growth of @nr @counters since the last reading @read, and updates @read. Each
- * counter is read once per window, so that no event between two windows is missed.
- */
+/* Each counter is read once per window, so that no event between two windows is missed. */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
 {
@@ -144,10 +133,7 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/*
- * Reads the lists of the result that options such as --irq add. If the read of a list fails, the
- * list is NULL and the report names the list.
- */
+/* Reads the lists that options such as --irq add. A list that cannot be read is NULL. */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];
@@ -170,8 +156,8 @@ static void sample_all(struct load_meter *m)
 
 		load_ends_sample(&m->ends[i], source);
 		/*
-		 * sample the busy times of cores directly after the samples of CPUs, because
-		 * load_core_subtract() compares the busy times of cores and CPUs
+		 * sample cores directly after CPUs, because load_core_subtract() compares their
+		 * times
 		 */
 		if (!i)
 			load_cores_sample(&m->cores, source);
@@ -191,16 +177,6 @@ static int load_start(struct meter *meter, struct err *err)
 	sample_all(m);
 	m->start_ns = clock_mono_ns();
 	return 0;
-}
-
-static double closure_max(const struct load_window *w)
-{
-	double most = 0.0;
-
-	cpuset_for_each(cpu, &w->cpus)
-		if (w->cpu[cpu].closure_error_ratio > most)
-			most = w->cpu[cpu].closure_error_ratio;
-	return most;
 }
 
 static void end_window(struct load_meter *m, uint64_t end_ns)
@@ -227,7 +203,10 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	load_cores_window(&m->cores, w->cpu);
 	if (m->cores.grown)
 		w->pairs = NULL;
-	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
+	w->closure_max_ratio = first->parts ? 0.0 : NAN;
+	cpuset_for_each(cpu, &w->cpus)
+		if (w->cpu[cpu].closure_error_ratio > w->closure_max_ratio)
+			w->closure_max_ratio = w->cpu[cpu].closure_error_ratio;
 	load_source_losses(first, &w->losses);
 }
 
@@ -276,10 +255,7 @@ static void window_init(struct load_meter *m, const struct load_opts *opts,
 		.cpu_vecs = m->vecs,
 		.cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts,
 	};
-	/*
-	 * limit the requested CPUs to possible CPUs, because the arrays have no elements for other
-	 * CPUs
-	 */
+	/* the arrays have elements only for possible CPUs */
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);
 	w->end_cpu = cpuset_end(&w->cpus);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Loads the programs that sum the time of pairs of cgroups, and reads the sums at the end of each
- * window.
- */
+/* Loads the programs that sum the time of pairs of cgroups, and reads the sums. */
 #include "measure/load/pairs.h"
 
 #include <errno.h>
@@ -143,10 +140,7 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 		     ?: sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
-	/*
-	 * A CPU is idle if the task iterator found no running task on the CPU and no context switch
-	 * followed.
-	 */
+	/* A CPU without a running task and without a context switch since then is idle. */
 	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
 		__sync_val_compare_and_swap(&cpus[cpu].group, LOAD_PAIR_UNKNOWN, LOAD_PAIR_IDLE);
 	return 0;
@@ -226,7 +220,7 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 			nr += load_pairs_add(&key, cpu[i].sibling, ns, cpus, &pairs->sums[nr]);
 		}
 	}
-	/* errno ENOENT means that the batch contains all entries of the map */
+	/* ENOENT marks the end of the map */
 	if (bpf_map_lookup_and_delete_batch(fd, NULL, &batch, pairs->keys, pairs->ns, &nr_keys, NULL) &&
 	    errno != ENOENT)
 		return -errno;

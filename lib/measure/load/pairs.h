@@ -21,49 +21,39 @@ struct load_pair_sum {
 	int64_t run_ns; /* CPU time of id[0] in the window */
 };
 
-/*
- * Kernel memory of the maps of pairs, with 64 bytes that the kernel adds to each entry of a hash
- * map.
- */
+/* Kernel memory of the maps, with 64 bytes of the kernel for each entry. */
 #define LOAD_PAIRS_MAP_BYTES \
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_key) + sizeof(int64_t) + 64))
-/*
- * Upper bound of the memory of the rows of a window. Each entry of a map of pairs can have two
- * rows.
- */
+/* Maximum memory of the rows of a window. Each entry can have two rows. */
 #define LOAD_PAIRS_HEAP_BYTES \
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_sum) + sizeof(struct load_pair)))
 
 /*
- * Loads the BPF programs that measure pairs of cgroups. @siblings has the sibling of each CPU. If
- * @paths is false, the rows have no cgroup paths. The BPF programs need Linux 5.12, or 5.18 on
- * arm64.
+ * @siblings has the sibling of each CPU. If @paths is false, the rows have no cgroup paths. The BPF
+ * programs need Linux 5.12, or 5.18 on arm64.
  */
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
 		    struct load_pairs **ret_pairs, struct err *err);
 void load_pairs_close(struct load_pairs *pairs);
 /*
- * Ends the window. Counts only time in which a task of id[0] ran on a CPU in @cpus. The rows are
- * valid until the next call of load_pairs_read().
+ * Ends the window. Counts only time in which id[0] ran on a CPU in @cpus. The rows are valid until
+ * the next call.
  */
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
 
 /*
  * Stores @ns as CPU time of each cgroup in @key that ran on a CPU in @cpus. Returns the number of
- * pairs of cgroups that were stored in @ret_sums, at most 2.
+ * stored pairs, at most 2.
  */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
-/*
- * Ends the current interval of a physical core at @now_ns and returns its length. @cpu is the first
- * CPU of the core.
- */
+/* Ends the interval of a physical core at @now_ns and returns its length. @cpu: its first CPU. */
 int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now_ns,
 			  struct load_pair_key *ret_key);
 /*
- * Merges equal pairs of cgroups and fills run_ns. Removes pairs whose sibling CPU was idle, and
- * sorts @sums by time. Returns the number of pairs in @sums.
+ * Merges equal pairs, fills run_ns, removes pairs with an idle sibling and sorts by time. Returns
+ * the number of pairs.
  */
 size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr);
 

@@ -74,10 +74,7 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		counters_renew(p->counters, cpu, last->generation);
 		s->flags |= LOAD_HOTPLUGGED;
 	}
-	/*
-	 * Read the clock before and after the counter, so that the error of the timestamp is at
-	 * most half the duration of the read.
-	 */
+	/* The error of the timestamp is at most half the time between the two clock reads. */
 	before = arch_cycles();
 	if (counters_read(p->counters, cpu, &counter)) {
 		s->flags |= LOAD_READ_FAILED;
@@ -89,17 +86,13 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	if (last->generation == counter.generation &&
 	    counter.count.enabled_ns == last->enabled_ns) {
 		/*
-		 * the time_enabled of the counter did not grow, because the CPU went offline and
-		 * online between two samples
+		 * time_enabled does not grow if the CPU went offline and online between two samples
 		 */
 		counters_renew(p->counters, cpu, counter.generation);
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;
 	}
-	/*
-	 * no window can end with this sample, because the counter was replaced after the previous
-	 * sample
-	 */
+	/* no window can end with the first sample of a replaced counter */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);
 		s->flags |= LOAD_RESTARTED;

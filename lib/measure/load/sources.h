@@ -14,8 +14,8 @@ extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_s
 /* All sources, best source first; NULL-terminated. */
 const struct load_source_ops *const *load_sources(void);
 /*
- * Opens the source @name. If @name is "auto" or NULL, opens the best source that works. After
- * success @err contains the reason why a better source failed, or code 0.
+ * @name is "auto" or NULL for the best source that works. After success @err contains the reason
+ * why a better source failed, or code 0.
  */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
@@ -25,10 +25,7 @@ struct load_source *load_source_share(struct load_source *source);
 void load_source_close(struct load_source *source);
 /* Stores the loss counters, which count from the opening of @source, in @ret_losses. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
-/*
- * Returns the columns of /proc/stat by CPU that source procstat read for its last sample. Returns
- * NULL if source procstat failed to read /proc/stat.
- */
+/* Columns of /proc/stat by CPU in the last sample of source procstat, or NULL if it failed. */
 const struct procstat_cpu *load_procstat_read(struct load_source *procstat);
 
 /* Samples of a source at both ends of a window, by CPU. */
@@ -41,10 +38,7 @@ void load_ends_open(struct load_ends *ends, struct blocks *memory, unsigned int 
 /* Samples the source, which ends a window and begins the next window. */
 void load_ends_sample(struct load_ends *ends, struct load_source *source);
 
-/*
- * Several sources that measure at the same time. All sources after the first are compared with the
- * first source.
- */
+/* Sources that measure at the same time. The others are compared with the first source. */
 #define SOURCE_SET_MAX 8
 
 struct source_set {
@@ -54,16 +48,10 @@ struct source_set {
 	struct err passed_over;
 };
 
-/*
- * Opens source @name with load_source_open(), as the first source of @set. On failure @set contains
- * no source.
- */
+/* Opens @name as the first source of @set. On failure @set contains no source. */
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
-/*
- * Opens the sources in @names, or all sources if @names is NULL. Skips sources that this machine
- * does not support.
- */
+/* Opens @names, or all sources if @names is NULL, and skips unsupported sources. */
 void source_set_add(struct source_set *set, const char *const *names,
 		    const struct load_source_opts *opts);
 /* Returns -EINVAL if @event is not NULL and no source of the set counts hardware events. */

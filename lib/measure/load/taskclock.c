@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Source taskclock: sums the time from each task's switch-in to its switch-out, including
- * interrupts and softirqs.
- */
+/* Source taskclock: the time from switch-in to switch-out of tasks, with interrupts. */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -19,10 +16,7 @@
 
 #define SLOT_TRIES 1000
 
-/*
- * Source taskclock uses BPF programs, because perf's event task-clock counts wall time if this
- * event is opened for a CPU.
- */
+/* BPF programs, because perf's event task-clock counts wall time if it is opened for a CPU. */
 struct taskclock_source {
 	struct load_source source;
 	struct taskclock_bpf *skel;
@@ -48,10 +42,12 @@ static void taskclock_close(struct load_source *source)
 	free(t);
 }
 
-static int load_skeleton(struct taskclock_source *t, struct err *err)
+static int taskclock_open(struct load_source *source, const struct load_source_opts *opts,
+			  struct err *err)
 {
+	struct taskclock_source *t = to_taskclock(source);
 	bool state_first;
-	int rc = kbtf_need(NULL, 0, &state_first, err);
+	int rc = cpu_online_open(&t->online, NULL, err) ?: kbtf_need(NULL, 0, &state_first, err);
 
 	if (rc)
 		return rc;
@@ -70,14 +66,6 @@ static int load_skeleton(struct taskclock_source *t, struct err *err)
 	t->slots = t->view.pages;
 	t->skel->bss->start_ns = clock_mono_ns();
 	return 0;
-}
-
-static int taskclock_open(struct load_source *source, const struct load_source_opts *opts,
-			  struct err *err)
-{
-	int rc = cpu_online_open(&to_taskclock(source)->online, NULL, err);
-
-	return rc ? rc : load_skeleton(to_taskclock(source), err);
 }
 
 static bool slot_read(const volatile struct taskclock_slot *slot, uint64_t now,

@@ -17,8 +17,8 @@
 /* Two cgroups that ran on the hyperthreads of a physical core at the same time. */
 struct load_pair {
 	/*
-	 * Paths of the cgroups. A path is "(gone)" if the cgroup was removed, and "/…(ID)" if the
-	 * path cannot be read. `cgroup` and `sibling` are NULL with load_opts.cgroup_ids.
+	 * Paths: "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be read, NULL with
+	 * load_opts.cgroup_ids.
 	 */
 	const char *cgroup, *sibling;
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
@@ -38,10 +38,7 @@ struct load_window {
 	const struct load_cpu_window *cpu; /* result of the load source for each CPU */
 	uint32_t parts;			   /* bit n: part n of enum load_part was measured */
 	bool steal_known;		   /* true if a CPU has had stolen time since boot */
-	/*
-	 * maximum error of the sum of all parts over all CPUs; NaN if the source does not split the
-	 * time into parts
-	 */
+	/* maximum error of the sum of all parts; NaN if the source has no parts */
 	double closure_max_ratio;
 	struct load_losses losses;
 
@@ -55,10 +52,7 @@ struct load_window {
 		const struct load_cpu_window *cpu;
 	} shown[SOURCE_SET_MAX];
 
-	/*
-	 * The following lists are measured only by some sources, and are NULL if not requested or
-	 * not available.
-	 */
+	/* The following lists are NULL if not requested or not available. */
 	bool softirq, bursts, irq, smt, cgroups; /* true if the list of this name was requested */
 	unsigned int top;		       /* number of tasks to report per CPU; 0: none */
 	const struct load_vecs *cpu_vecs;      /* softirq time by vector */
@@ -76,10 +70,7 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/*
- * Returns the result of source @source for @cpu in window @w, or NULL if the source has no result
- * for this CPU.
- */
+/* Result of @source for @cpu, or NULL if it has no result for this CPU. */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads the counters of abi/noise.h while BPF programs update them, and subtracts the previous
- * reading.
- */
+/* Reads the counters of abi/noise.h, which BPF programs update at the same time. */
 #include "measure/noise/cells.h"
 
 #include <errno.h>
@@ -44,10 +41,9 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 }
 
 /*
- * Returns the length of the longest event of window @window_seq, with the window number in the
- * upper bits, or 0 if unknown. The longest event may have occurred between the end of the window
- * and the reading. The length of the longest event is unknown if this event occurred before the
- * previous reading.
+ * Longest event of window @window_seq with the window number in the upper bits, or 0 if unknown.
+ * The event may have occurred between the end of the window and the reading. Its length is unknown
+ * if it occurred before the previous reading.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -71,10 +67,7 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 		count[i] = now->hist[i] - was->hist[i];
 	p99 = hist_percentile_coarse(count, NOISE_BUCKET_SHIFT, 99);
-	/*
-	 * The 99th percentile is interpolated within a bucket of the histogram, so the interpolated
-	 * value may exceed the longest event.
-	 */
+	/* an interpolated percentile may exceed the longest event */
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
@@ -117,17 +110,11 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct 
 	cells->was = blocks_calloc(memory, nr_cpus, sizeof(*cells->was));
 	cells->open = blocks_calloc(memory, nr_cpus, sizeof(*cells->open));
 	cells->open_functions = blocks_calloc(memory, nr_cpus, sizeof(*cells->open_functions));
-	/*
-	 * one additional element per CPU for the running kernel thread, because a kernel thread has
-	 * no counter before it is switched out
-	 */
+	/* one more for the running kernel thread, which has no counter before it is switched out */
 	w->sources = blocks_calloc(memory, nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*w->sources));
 	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
 	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
-	/*
-	 * one additional element per CPU for the running workqueue function, because another
-	 * function may have replaced the running function in the table `works`
-	 */
+	/* one more for the running workqueue function, which another function may have replaced */
 	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
 	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
 }
@@ -151,10 +138,7 @@ static struct noise_source *add_source(struct noise_cells *cells, unsigned int c
 	return source;
 }
 
-/*
- * Reads the counter of one noise source and adds the source to the list of noise sources. Returns
- * NULL if the counter had no event since the last reading.
- */
+/* Returns NULL if the counter had no event since the last reading. */
 static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu,
 				      uint64_t window_seq, size_t offset, enum noise_kind kind,
 				      const char *name)
@@ -189,9 +173,9 @@ static struct noise_source *find_thread(struct noise_cells *cells, size_t first,
 }
 
 /*
- * Adds the run time of the running kernel thread to its noise source, because the BPF programs add
- * the run time only when the thread is switched out. When the thread has been switched out,
- * subtracts the run time that earlier windows reported from the noise source of the thread.
+ * The BPF programs add the run time of a kernel thread only when the thread is switched out. Adds
+ * the run time of the running thread, and subtracts the time that earlier windows reported when the
+ * thread has been switched out.
  */
 static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       size_t first)
@@ -287,10 +271,7 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	*was = now;
 }
 
-/*
- * Adds a workqueue function. The function has an empty name if the kernel has no symbol for the
- * function's address.
- */
+/* The name is empty if the kernel has no symbol for the function's address. */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
 {
@@ -328,7 +309,7 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 	return NULL;
 }
 
-/* Adds the run time of the running workqueue function to its row; see add_running_thread(). */
+/* See add_running_thread(). */
 static void add_running_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 				 size_t first)
 {
@@ -407,10 +388,7 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/*
- * Adds one row of a victim of noise to another row of this victim. A victim has one row for each
- * class of noise and CPU.
- */
+/* A victim of noise has one row for each class of noise and CPU. */
 static void add_hit(void *sum, const void *more)
 {
 	const struct noise_hit *from = more;
@@ -442,14 +420,14 @@ void noise_cells_end(struct noise_cells *cells)
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses)
 {
 	*ret_losses = (struct noise_losses){0};
-	for (unsigned int cpu = 0; cpu < cells->nr_cpus; cpu++) {
-		for (int class = 0; class < NOISE_CLASSES; class ++) {
-			ret_losses->sources += cells->live[cpu].of[class].lost;
-			ret_losses->source_ns += cells->live[cpu].of[class].lost_ns;
-			ret_losses->victims += cells->live[cpu].of[class].victims_lost;
+	array_for_each(live, cells->live, cells->nr_cpus) {
+		array_for_each(of, live->of, NOISE_CLASSES) {
+			ret_losses->sources += of->lost;
+			ret_losses->source_ns += of->lost_ns;
+			ret_losses->victims += of->victims_lost;
 		}
-		ret_losses->raises += cells->live[cpu].raise_unseen;
-		ret_losses->queueings += cells->live[cpu].queued_lost;
-		ret_losses->functions += cells->live[cpu].works_lost;
+		ret_losses->raises += live->raise_unseen;
+		ret_losses->queueings += live->queued_lost;
+		ret_losses->functions += live->works_lost;
 	}
 }

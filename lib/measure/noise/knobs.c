@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Names the setting that moves a noise source to another CPU. The first element of `rules` that
- * matches the kind and name of the noise source applies.
- */
+/* Settings that move noise sources to another CPU. The first rule that matches applies. */
 #include "measure/noise/cells.h"
 
 #include <string.h>

@@ -16,9 +16,8 @@
 #include "measure/load/lines.h"
 
 /*
- * Minimum pause between two searches of the cgroup directories, as a multiple of the duration of
- * the last search. With 200, searches take at most 0.5 % of a CPU. A search of 5,000 directories
- * takes about 100 ms.
+ * Minimum pause between two searches, as a multiple of the duration of the last search. Searches
+ * then take at most 0.5 % of a CPU. A search of 5,000 directories takes about 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
@@ -43,10 +42,7 @@ static struct noise_name *find(struct noise_names *names, uint64_t id)
 	return NULL;
 }
 
-/*
- * Stores the paths of requested cgroups below a directory. The inode number of a cgroup directory
- * is the cgroup id.
- */
+/* The inode number of a cgroup directory is the cgroup id. */
 static void walk(struct noise_names *names, int parent, const char *name, char *path, size_t len,
 		 int depth)
 {
@@ -77,10 +73,7 @@ static void walk(struct noise_names *names, int parent, const char *name, char *
 	closedir(dir);
 }
 
-/*
- * Finds paths by searching the cgroup directories, because the exporter lacks the capability for
- * open_by_handle_at(2).
- */
+/* The exporter lacks the capability for open_by_handle_at(2), so it searches the directories. */
 static void find_unnamed(struct noise_names *names, const struct noise_hit *hits, size_t nr)
 {
 	uint64_t begin_ns = clock_mono_ns(), end_ns, rest_ns;
@@ -148,10 +141,7 @@ void noise_senders_open(struct noise_senders *senders, struct noise_window *w,
 	w->calls.list = blocks_calloc(memory, nr_cpus, NOISE_NR_SENDS * sizeof(*w->calls.list));
 }
 
-/*
- * Name of an IPI or of a function that is called by IPI. Returns "" for a function whose address
- * has no symbol in the kernel.
- */
+/* Returns "" for a function whose address has no symbol in the kernel. */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))
@@ -159,10 +149,7 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 	return entry->sum.key < LOAD_LINE_KINDS ? load_line_kind_name(entry->sum.key) : entry->name;
 }
 
-/*
- * If CPU @from sent an IPI to one of @cpus since the previous reading @was, fills @ret_sender and
- * returns true.
- */
+/* Returns false if CPU @from sent no IPI to one of @cpus since the previous reading @was. */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, uint64_t window_seq, bool call,
 		       struct noise_sender *ret_sender)
@@ -204,10 +191,7 @@ static int by_core_and_count(const void *a, const void *b)
 	return CMP(left->cpu, right->cpu) ?: CMP(right->count, left->count) ?: by_pair(a, b);
 }
 
-/*
- * Adds the counts of the row @more to the row @sum of the same sender of IPIs. In the majority vote
- * for the sending process, votes for different processes cancel out.
- */
+/* In the majority vote for the sending process, votes for different processes cancel out. */
 static void add_sender(void *sum, const void *more)
 {
 	const struct noise_sender *from = more;
@@ -226,10 +210,7 @@ static void add_sender(void *sum, const void *more)
 	}
 }
 
-/*
- * Merges two rows of an IPI if two BPF programs counted this kind of IPI. Also merges the rows of
- * all functions without a name.
- */
+/* Merges rows of one IPI that two BPF programs counted, and rows of functions without a name. */
 static void merge(struct noise_sent *sent)
 {
 	sent->nr = array_merge(sent->list, sent->nr, sizeof(*sent->list), by_pair, add_sender);

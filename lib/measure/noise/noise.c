@@ -115,10 +115,7 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 	[NOISE_KIND_THREAD] = NOISE_THREAD,
 };
 
-/*
- * Sums the times of the noise sources of a CPU. The time of an NMI is not added to the sum, because
- * the time of the noise source that the NMI interrupts contains the time of the NMI.
- */
+/* The time of an NMI also counts for the source that the NMI interrupts, so it is not added. */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
 	array_for_each(source, m->window.sources, m->window.nr_sources) {
@@ -133,9 +130,8 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 }
 
 /*
- * Returns the closure error as a share of the window. The closure error is the sum of the closure
- * error of the load parts and of three differences between noise measurement and load parts: the
- * differences of the time of hardirqs, of softirqs and of tasks.
+ * The closure error of the load parts, plus the differences between noise and load parts of the
+ * times of hardirqs, softirqs and tasks, as a share of the window.
  */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {

@@ -38,10 +38,7 @@ static void set_windows(struct overview *o)
 	o->window.noise = parts[OVERVIEW_NOISE] ? noise_window(parts[OVERVIEW_NOISE]) : NULL;
 }
 
-/*
- * Starts or reads all measurements, and closes a measurement that fails. If the load measurement
- * fails, the whole overview fails.
- */
+/* Closes a measurement that fails. If the load measurement fails, the whole overview fails. */
 static int each_part(struct overview *o, bool start, struct err *err)
 {
 	for (int i = 0; i < OVERVIEW_NR_PARTS; i++) {
@@ -72,10 +69,7 @@ static int overview_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-/*
- * Reads the settings of a cgroup unless they were read before. Does nothing if the array of
- * settings is full.
- */
+/* Reads the settings of a cgroup, unless they were read before or the array is full. */
 static void add_settings(struct overview_window *w, const char *path)
 {
 	const char *cpuset = w->mounts.v1 ? "" : path;
@@ -99,9 +93,8 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * The rows of the runq window are sorted by wait time, longest first. If the array of settings is
- * too small for all culprits, the array contains the settings of the culprits that cause the
- * longest waits.
+ * The rows of runq are sorted by wait time. If the array of settings is too small, it contains the
+ * culprits that cause the longest waits.
  */
 void overview_read_settings(struct overview_window *w)
 {
@@ -207,9 +200,8 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Opens the load measurement and the noise measurement, which share a source. If opening fails,
- * tries again without senders of IPIs, because the kernel may lack tracepoints for IPIs. If the
- * second attempt fails, opens the load measurement alone.
+ * Opens load and noise with one source. If opening fails, tries again without senders of IPIs,
+ * because the kernel may lack their tracepoints, and then without noise.
  */
 static int open_load(struct overview *o, struct err *err)
 {
@@ -269,10 +261,7 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .percentiles = {99},
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
-				 /*
-				  * if opts->top is 0, each victim has up to 256 blame rows, so that
-				  * even a culprit that causes only a few waits has a row
-				  */
+				 /* 256 rows, so that even a culprit of a few waits has a row */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};
 	struct overview *o = calloc(1, sizeof(*o));

@@ -14,10 +14,7 @@
 
 /* Settings of the cgroup itself, or of one of its ancestors below the root. */
 struct settings_level {
-	/*
-	 * length of the path of the cgroup at this level, which is a prefix of `path` in struct
-	 * settings
-	 */
+	/* length of the path of the cgroup at this level, a prefix of settings.path */
 	unsigned int len;
 	uint64_t quota_us; /* quota from cpu.max or cpu.cfs_quota_us, or 0 without a quota */
 	uint64_t period_us;
@@ -45,19 +42,15 @@ struct settings {
 	unsigned int nr_cpusets;
 };
 
-/*
- * Mount points of the hierarchies with the controllers cpu and cpuset. The mount point is "" if the
- * hierarchy is not mounted.
- */
+/* Mount points of the hierarchies with cpu and cpuset; "" if not mounted. */
 struct settings_mounts {
 	char cpu[SETTINGS_PATH], cpuset[SETTINGS_PATH];
 	bool v1;
 };
 
 /*
- * Reads the settings of the cgroup @path. @cpuset_path is the path of the cgroup in the hierarchy
- * of controller cpuset, or "" if unknown. @cpuset_path differs from @path only in cgroup v1. @root
- * is the directory that contains /proc and /sys, or NULL for / (host/file.h).
+ * @cpuset_path is the path of the cgroup in the hierarchy of controller cpuset, or "" if unknown;
+ * it differs from @path only in cgroup v1. @root: see host/file.h.
  */
 void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,
 		   const char *cpuset_path, struct settings *ret_settings);

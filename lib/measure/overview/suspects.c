@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sums the CPU time of each task, and reads policy, affinity and cgroup of the tasks with the most
- * CPU time.
- */
+/* Finds the tasks with the most CPU time, and reads their policy, affinity and cgroup. */
 #include "measure/overview/suspects.h"
 
 #include <dirent.h>
@@ -23,10 +20,7 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000
-/*
- * Maximum number of threads whose state is read, because reading the states of more threads would
- * disturb the measurement.
- */
+/* Maximum number of threads whose state is read. More reads would disturb the measurement. */
 #define THREADS_MAX 4096
 
 /* A task that ran in the window. */
@@ -57,8 +51,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Merges the rows of a task that ran on several CPUs into one row. The merged row has the CPU on
- * which the task ran longest. The merged rows are sorted by PID. Returns their number.
+ * Merges the rows of a task. The merged row has the CPU on which the task ran longest. The merged
+ * rows are sorted by PID. Returns their number.
  */
 static size_t merge(const struct load_task *tasks, size_t nr, struct ran *ran,
 		    struct suspects *list)
@@ -126,10 +120,7 @@ void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSP
 		int at = 0;
 
 		line += *line == '\n';
-		/*
-		 * A line of /proc/PID/cgroup is "0::/path" for v2, and "4:cpu,cpuacct:/path" for
-		 * v1.
-		 */
+		/* "0::/path" for v2, "4:cpu,cpuacct:/path" for v1 */
 		names[0] = '\0';
 		if (sscanf(line, "%*u:%255[^:\n]:%n", names, &at) < 1)
 			sscanf(line, "0::%n", &at);
@@ -150,10 +141,7 @@ static void read_policy(struct suspect *s)
 	s->nice = attr.sched_nice;
 }
 
-/*
- * Reads the autogroup of a task. The kernel uses autogroups only if the sysctl
- * sched_autogroup_enabled is 1, and only for tasks in the root cgroup.
- */
+/* The kernel uses autogroups only with sched_autogroup_enabled, in the root cgroup. */
 static void read_autogroup(const char *root, struct suspect *s)
 {
 	char text[64];
@@ -246,8 +234,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			continue;
 		}
 		/*
-		 * skip live tasks after SUSPECTS_LIVE tasks, because each further task used little
-		 * CPU time; keep exited tasks, because the sum of their CPU times may be large
+		 * Each further live task used little CPU time, but the sum of all exited tasks may
+		 * be large.
 		 */
 		if (live == SUSPECTS_LIVE && !ran[i].exited)
 			continue;
@@ -278,10 +266,7 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 	    sys_read_file(root, SYS_PATH("/proc/%u/task/%u/stat", process, pid), text,
 			  sizeof(text)) < 0)
 		return;
-	/*
-	 * In the file stat of a task the name is in parentheses and may contain any character, even
-	 * a parenthesis.
-	 */
+	/* the task name in parentheses may contain any character */
 	state = strrchr(text, ')');
 	if (!state || strncmp(state, ") R", 3) || pidstat_parse(text, &stat) ||
 	    stat.flags & PF_KTHREAD)
@@ -303,10 +288,7 @@ void runnable_read(const char *root, struct runnable *ret_list)
 	DIR *proc, *threads;
 
 	ret_list->nr = 0;
-	/*
-	 * In the line "0.00 0.01 0.05 2/123 4567" of /proc/loadavg, 2 is the number of runnable
-	 * tasks.
-	 */
+	/* "0.00 0.01 0.05 2/123 4567": 2 tasks are runnable */
 	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*s %*s %*s %u", &runnable) < 1 || runnable < 3)
 		return;
@@ -331,10 +313,7 @@ void runnable_read(const char *root, struct runnable *ret_list)
 		closedir(proc);
 }
 
-/*
- * Returns an upper bound of the CPU time of the task @pid in the window. The upper bound includes
- * rows with PID UINT32_MAX, because the CPU time in these rows may belong to any task.
- */
+/* Upper bound of the CPU time of a task: rows with PID UINT32_MAX may belong to any task. */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {
 	uint64_t ns = 0;

@@ -13,9 +13,7 @@ struct trace_reader {
 	/* start of the recording, CLOCK_MONOTONIC; older records are dropped */
 	uint64_t start_ns;
 	uint64_t next;	      /* number of the next record to read */
-	/*
-	 * write position at the previous read; all records before the write position are complete
-	 */
+	/* write position at the previous read; all records before it are complete */
 	uint64_t seen_head;
 	/* maximum number of records to keep; later records are counted as lost */
 	uint64_t max_edges;
@@ -27,15 +25,13 @@ struct trace_reader {
 
 /*
  * Reads the records that were written before the previous call. If @last is true, the core has
- * stopped writing, so trace_ring_take() reads all records and inserts the nested records. Returns 0
- * or -ENOMEM.
+ * stopped writing: reads all records and inserts the nested ones. Returns 0 or -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Computes the time range of the core's trace, the first running task of the core, and the running
- * task at each wake-up. The time range ends at @to_ns, or at the last record if the last record is
- * later. Call trace_ring_finish() after the last read of the ring.
+ * Computes the time range, the first task, and the task at each wake-up, after the last read of the
+ * ring. The range ends at @to_ns, or at the last record if it is later.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

@@ -27,9 +27,9 @@
 #include "trace.skel.h"
 
 /*
- * RINGS_BYTES is the default total size of the rings. RING_MIN and RING_MAX are limits of the
- * default number of records per ring. Loading retries with smaller rings down to RING_LEAST
- * records. KEEP_EDGES is the maximum number of kept records of all cores.
+ * RINGS_BYTES: default size of all rings. RING_MIN, RING_MAX: limits of the default number of
+ * records per ring. RING_LEAST: limit of retries with smaller rings. KEEP_EDGES: maximum number of
+ * kept records.
  */
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
@@ -37,20 +37,16 @@
 #define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
- * TAKE_NS is the interval at which rings are read. A core writes at most 3 million records per
- * second, so a ring of 65,536 records cannot wrap around in less than 20 ms. After an --on event,
- * the BPF programs stop writing records without help of user space. LOOK_NS is the interval at
- * which user space checks whether the --on event has occurred.
+ * TAKE_NS: interval at which rings are read. A core writes at most 3 million records per second, so
+ * a ring of 65,536 records cannot wrap around in less than 20 ms. LOOK_NS: interval at which user
+ * space looks for the --on event, after which the BPF programs stop by themselves.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
 /* Time after which all running BPF programs have ended, even on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
-/*
- * Offset of the rings in the section .bss. The array of rings is the last member of the section
- * .bss.
- */
+/* The array of rings is the last member of the section .bss. */
 #define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
 _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
 
@@ -68,10 +64,7 @@ struct trace {
 	struct percentile_watch watch;
 };
 
-/*
- * Number of records per ring: the requested or default number, limited so that the rings of all
- * CPUs fit into the array of the BPF programs.
- */
+/* Number of records per ring, limited by the size of the array of the BPF programs. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -104,10 +97,7 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	return rc;
 }
 
-/*
- * Checks that the kernel has the tracepoint cpu_frequency and a cpufreq driver, because frequency
- * changes cannot be recorded otherwise.
- */
+/* Without the tracepoint and a cpufreq driver no frequency change can be recorded. */
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
@@ -123,10 +113,7 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 			       "cpufreq driver");
 }
 
-/*
- * Finds the address of the kernel's timer function for the tick: tick_sched_timer, or since Linux
- * 6.9 tick_nohz_handler.
- */
+/* The timer function of the tick is tick_sched_timer, or since Linux 6.9 tick_nohz_handler. */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
 	static const char *const needed[] = {"hrtimer_expire_entry"};
@@ -171,11 +158,6 @@ static int choose(struct trace *t, const struct btf *btf, struct err *err)
 	return rc;
 }
 
-static uint32_t head_mask(const struct trace *t)
-{
-	return (t->ring_edges - 1) * sizeof(struct trace_edge);
-}
-
 static uint32_t ring_bytes(const struct trace *t)
 {
 	return (TRACE_RING_EDGES + t->ring_edges) * sizeof(struct trace_edge);
@@ -192,19 +174,18 @@ static int open_filled(struct trace *t, const struct btf *btf)
 		[TRACE_FILLED_RING_BYTES - TRACE_FILLED_FIRST] = ring_bytes(t),
 		[TRACE_FILLED_RINGS_END - TRACE_FILLED_FIRST] =
 			(t->window.nr_cpus - 1) * ring_bytes(t) + 1,
-		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] = head_mask(t),
+		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] =
+			(t->ring_edges - 1) * sizeof(struct trace_edge),
 		[TRACE_FILLED_ANY - TRACE_FILLED_FIRST] =
 			on_wait_ns(t) || kbtf_switch_state_first(btf) || !has_all(btf),
 	};
-	int rc;
 
 	t->skel = calloc(1, sizeof(*t->skel));
 	if (!t->skel)
 		return -ENOMEM;
-	rc = trace_bpf__create_skeleton(t->skel);
-	return rc ? rc
-		  : sys_bpf_open_filled(t->skel->skeleton, TRACE_FILLED_FIRST, values,
-					ARRAY_SIZE(values));
+	return trace_bpf__create_skeleton(t->skel)
+		       ?: sys_bpf_open_filled(t->skel->skeleton, TRACE_FILLED_FIRST, values,
+					      ARRAY_SIZE(values));
 }
 
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
@@ -214,7 +195,7 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 
 	*set = (struct trace_setup){
 		.state_first = kbtf_switch_state_first(btf),
-		.head_mask = head_mask(t),
+		.head_mask = (t->ring_edges - 1) * sizeof(struct trace_edge),
 		.ring_bytes = ring_bytes(t),
 		.nr_cpus = t->window.nr_cpus,
 		.bytes_after = t->ring_edges / 2 * sizeof(struct trace_edge),
@@ -247,10 +228,7 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	return sys_bpf_check(err, trace_bpf__load(t->skel), "cannot load the trace programs");
 }
 
-/*
- * Loads the programs. Retries with smaller rings, because older kernels such as 5.10 limit a BPF
- * array to 4 MiB.
- */
+/* Retries with smaller rings, because older kernels such as 5.10 limit a BPF array to 4 MiB. */
 static int load_programs(struct trace *t, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
@@ -335,10 +313,7 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 
 void trace_start(struct trace *t)
 {
-	/*
-	 * Start all rings before reading the start time, because the readers discard records that
-	 * are older than the start time.
-	 */
+	/* the readers discard records that are older than the start time */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -362,10 +337,7 @@ uint64_t trace_poll_ns(const struct trace_opts *opts)
 	return opts->on ? LOOK_NS : TAKE_NS;
 }
 
-/*
- * Checks the percentile of --on pN. User space raises the --on event of a percentile, because the
- * percentile depends on the counters of all cores.
- */
+/* User space raises the --on event of a percentile, because it depends on all cores. */
 static void watch_group(struct trace *t)
 {
 	struct percentile_look now = {.ns = clock_mono_ns() - t->window.start_mono_ns}, window;
@@ -375,9 +347,8 @@ static void watch_group(struct trace *t)
 		const volatile struct trace_ring *ring = t->readers[cpu].ring;
 
 		/*
-		 * Read group_long before group_waits, because the programs write group_waits before
-		 * group_long. If group_waits were read first, now.high (long waits) could exceed
-		 * now.values (all waits).
+		 * The programs write group_waits before group_long. Reading group_waits first could
+		 * yield more long waits than waits.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);
@@ -416,10 +387,7 @@ static void settle(void)
 {
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
-	/*
-	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period without sending IPIs, but is
-	 * unavailable with nohz_full.
-	 */
+	/* waits for an RCU grace period without IPIs; unavailable with nohz_full */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A setting of an experiment: a file of a cgroup, an interrupt or a CPU, and the new value of the
- * file.
- */
+/* A setting of an experiment: a file of a cgroup, an interrupt or a CPU, and its new value. */
 #ifndef SUBTICK_MEASURE_TRY_SETTING_H
 #define SUBTICK_MEASURE_TRY_SETTING_H
 
@@ -21,10 +18,9 @@ struct try_setting {
 
 /*
  * Parses "PATH=VALUE". PATH is a file of the controllers cpu and cpuset in a cgroup, such as
- * "/batch/cpu.weight". An absolute path can also be the file of an interrupt's affinity, of a CPU's
- * latency limit (pm_qos_resume_latency_us), or the file "disable" of an idle state. Fails with the
- * reason if the file does not exist on this machine. @root is the directory that contains /proc and
- * /sys, or NULL for / (host/file.h).
+ * "/batch/cpu.weight", or the absolute path of an interrupt's affinity, of a CPU's latency limit
+ * (pm_qos_resume_latency_us), or of the file "disable" of an idle state. Fails if the file does not
+ * exist. @root: see host/file.h.
  */
 int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,
 		      struct err *err);

@@ -235,7 +235,7 @@ static void check_delays(void)
 	json_t *root, *rows;
 
 	if (audit_delays(&opts, &env, &f, &delays, &err) ||
-	    audit_delays_report(&opts, &f, &delays, &report, &err))
+	    audit_delays_report(&opts, &f, &delays, false, &report, &err))
 		live_fail_all("audit delays: %s", err.what);
 	audit_delays_free(&delays);
 	root = as_json(report);

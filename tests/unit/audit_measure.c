@@ -295,7 +295,7 @@ TEST(delays_cut_short)
 	struct audit_findings f = {.user_hz = 100};
 	struct report *report;
 
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "stopped early") && notes_say(report, "1 of 18 delays are finished"));
 	expect_row(report->fields, 0, "complete=false asked_iterations_total=10000000 "
 				      "asked_each_ns=null");
@@ -303,11 +303,11 @@ TEST(delays_cut_short)
 	report_free(report);
 	delays.stopped = false;
 	err_set(&delays.failed, -ECHILD, "the loop died");
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "ended early by an error: the loop died"));
 	assert_true(notes_say(report, "1 of 18 delays are finished"));
 	report_free(report);
-	assert_int_equal(audit_delays_row_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, true, &report, NULL), 0);
 	assert_int_equal(report->tables[0]->nr_rows, 1);
 	report_free(report);
 }
@@ -350,11 +350,11 @@ TEST(levels)
 	 * time and the true system time is known.
 	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
-	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_USER, AUDIT_MODE_SYSTEM, 900000000, l);
 	audit_modes_derive(l);
 	assert_true(fabs(l[AUDIT_MODE_USER].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_SYSTEM].truth - 0.05) < 1e-9);
-	audit_modes_true_burn(AUDIT_MODE_USER, 1900000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_USER, AUDIT_MODE_SYSTEM, 1900000000, l);
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
 }
 
@@ -373,8 +373,8 @@ TEST(levels_of_nice_and_iowait)
 
 	audit_modes_shown(&from, &to, 10000000, l);
 	audit_modes_true(&w, (1u << LOAD_NR_PARTS) - 1, l);
-	audit_modes_true_burn(AUDIT_MODE_NICE, 300000000, l);
-	audit_modes_true_iowait(450000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_NICE, AUDIT_MODE_SYSTEM, 300000000, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 450000000, l);
 	audit_modes_derive(l);
 	assert_true(fabs(l[AUDIT_MODE_NICE].truth - 0.3) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 100000000);
@@ -383,11 +383,11 @@ TEST(levels_of_nice_and_iowait)
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].error + 0.05) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 150000000);
 	/* Interrupt time inside the blocked time of the load generator is not idle time. */
-	audit_modes_true_iowait(700000000, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 700000000, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, 600000000);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 0);
 	l[AUDIT_MODE_ALL_IDLE].true_ns = l[AUDIT_MODE_IOWAIT].true_ns = UINT64_MAX;
-	audit_modes_true_iowait(1, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 1, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, UINT64_MAX);
 }
 
@@ -460,7 +460,7 @@ TEST(thread_clock_lacks_interrupts)
 	row.levels[AUDIT_MODE_IRQ].shown_ns = 60000000;
 	audit_delay_derive(&row);
 	assert_false(audit_delay_disturbed(&row));
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "exclude the interrupts that wake the loop"));
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf all tasks of the core used 3.45 us"));
 	report_free(report);
@@ -471,7 +471,7 @@ TEST(thread_clock_lacks_interrupts)
 	assert_true(fabs(row.true_each_ns - 70000000.0 / 20644.0) < 1e-9);
 	assert_true(fabs(row.rusage_factor - 41.031 / 70.0) < 1e-9);
 	assert_false(audit_delay_disturbed(&row));
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
 	/*
@@ -485,7 +485,7 @@ TEST(thread_clock_lacks_interrupts)
 
 	row.levels[AUDIT_MODE_IRQ].shown_ns = 0;
 	assert_true(audit_delay_disturbed(&row));
-	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_false(notes_say(report, "thread clock"));
 	report_free(report);
 }

@@ -37,8 +37,6 @@ static const struct table_spec singles = TABLE("quality", NULL, specs);
 
 static char own[] = "own";
 
-#define NR_SPECS (sizeof(specs) / sizeof(specs[0]))
-
 TEST(test_kinds)
 {
 	struct row row = {.cpu = 7,
@@ -50,7 +48,7 @@ TEST(test_kinds)
 			  .owned = own,
 			  .comm = "sh"};
 	struct report *report = report_new("load");
-	struct table *t = columns_table(report, &cpus, 0), *le;
+	struct table *t = columns_table(report, &cpus, 0);
 
 	assert_string_equal(t->title, "cores");
 	assert_true(t->text_hidden);
@@ -61,8 +59,7 @@ TEST(test_kinds)
 	expect_json(report, "'cpus':[{'cpu':7,'count':1099511627776,'busy_ratio':0.75,'online':true,"
 			    "'ended':true,'from':'bpf','detail':'own','comm':'sh','le':null}],");
 	/* Filling a row a second time keeps its nested table. */
-	le = columns_nested(t, 0, 8, 0);
-	assert_int_equal(columns_row(le, &(struct bucket_row){1023, 4}), 0);
+	columns_buckets(t, 0, &(struct bucket_row){1023, 4}, 1);
 	row.cpu = 8;
 	columns_fill(t, 0, &row);
 	expect_json(report, "'cpus':[{'cpu':8,");
@@ -239,7 +236,7 @@ static struct report *build(void)
 		return NULL;
 	t = columns_table(report, &cpus, 0);
 	for (int i = 0; i < 3; i++)
-		columns_nested(t, columns_row(t, &row), NR_SPECS - 1, 0);
+		columns_buckets(t, columns_row(t, &row), &(struct bucket_row){1023, 4}, 1);
 	columns_set(report, &singles, 0, &row);
 	return report;
 }

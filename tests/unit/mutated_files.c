@@ -110,7 +110,7 @@ static void check_rows(const struct audit_rows *rows, const struct audit_opts *o
 
 	for (size_t i = 0; i < delays.nr; i++)
 		audit_delay_derive(&delays.rows[i]);
-	assert_int_equal(audit_delays_report(opts, &findings, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(opts, &findings, &delays, false, &report, NULL), 0);
 	text = to_json(report);
 	assert_int_equal(report_read_json(text, strlen(text), &again, &used, NULL), 0);
 	report_free(again);
@@ -138,7 +138,7 @@ TEST(test_resume)
 	audit_delays_plan(&opts, &delays);
 	delays.rows = rows;
 	delays.nr = 3;
-	assert_int_equal(audit_delays_report(&opts, &findings, &delays, &report, NULL), 0);
+	assert_int_equal(audit_delays_report(&opts, &findings, &delays, false, &report, NULL), 0);
 	text = to_json(report);
 	report_free(report);
 	for (int i = 0; i <= ROUNDS; i++) {

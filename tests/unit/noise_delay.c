@@ -5,6 +5,9 @@
  */
 #include "load_core.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "measure/noise/cells.h"
 
 static struct irqaction disk = {.name = "nvme0q1"};
@@ -376,6 +379,49 @@ TEST_WITH(not_wanted, begin, end)
 	run(1000, &task);
 	softirq(2000, 2100, 3);
 	assert_int_equal(losses().raises, 0);
+}
+
+static atomic_bool stop;
+
+static void *count_delays(void *arg)
+{
+	struct noise_cell *cell = arg;
+
+	for (u64 count = 1; !atomic_load_explicit(&stop, memory_order_relaxed); count++) {
+		__atomic_store_n(&cell->hist[NOISE_NR_BUCKETS - 1], count, __ATOMIC_RELEASE);
+		__atomic_store_n(&cell->sum.count, count, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/*
+ * If a counter changes during all attempts to copy it, the next window counts its events. A copy
+ * that is reported is consistent: its histogram has at most one event more or less than its count.
+ */
+TEST_WITH(changed_during_read, begin, end)
+{
+	struct noise_cell *cell = &noise_counts.delays[3];
+	u64 seen = 0;
+	pthread_t thread;
+
+	stop = false;
+	assert_int_equal(pthread_create(&thread, NULL, count_delays, cell), 0);
+	for (int i = 0; i < 20000; i++) {
+		u64 hist = 0;
+
+		if (i == 19999) {
+			stop = true;
+			pthread_join(thread, NULL);
+		}
+		window(1000 + i);
+		for (int bucket = 0; lists.nr_delays && bucket < NOISE_NR_BUCKETS; bucket++)
+			hist += lists.delay_hist[3][bucket];
+		if (lists.nr_delays) {
+			assert_true(hist - lists.delays[0].times.count + 1 <= 2);
+			seen += lists.delays[0].times.count;
+		}
+	}
+	assert_int_equal(seen, cell->sum.count);
 }
 
 TEST_MAIN()

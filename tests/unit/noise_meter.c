@@ -64,15 +64,9 @@ static void add(struct noise_cell *cell, uint64_t turn, uint64_t count, uint64_t
 	cell->hist[10] += count;
 }
 
-static const struct noise_cpu *fake_noise(struct load_source *source, uint64_t *ret_window_seq)
+static uint64_t fake_noise(struct load_source *source)
 {
-	*ret_window_seq = steps - 1;
-	return counts;
-}
-
-static const struct noise_sends *fake_sends(struct load_source *source)
-{
-	return sends;
+	return steps - 1;
 }
 
 static void fake_losses(struct load_source *source, struct load_losses *losses)
@@ -89,7 +83,6 @@ static const struct load_source_ops fake_ops = {
 	.name = "bpf",
 	.sample = fake_sample,
 	.noise = fake_noise,
-	.sends = fake_sends,
 	.losses = fake_losses,
 	.close = fake_close,
 };
@@ -105,6 +98,8 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	fake.nr_cpus = opts->nr_cpus;
 	counts = calloc(opts->nr_cpus, sizeof(*counts));
 	sends = calloc(opts->nr_cpus, sizeof(*sends));
+	fake.noise = counts;
+	fake.sends = sends;
 	*ret_source = &fake;
 	return 0;
 }

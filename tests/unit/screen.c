@@ -245,7 +245,7 @@ TEST(test_rows)
 	struct report *report = make_names(names, counts, 4), *cores = make_cores(12, -1, -1);
 	const struct table *table = report->tables[0];
 
-	expect_rows(table, "", SCREEN_OWN_ORDER, false, "0123");
+	expect_rows(table, "", -1, false, "0123");
 	expect_rows(table, "", 0, false, "1302");
 	expect_rows(table, "", 0, true, "2031");
 	/*
@@ -254,14 +254,14 @@ TEST(test_rows)
 	 */
 	expect_rows(table, "", 1, true, "2031");
 	expect_rows(table, "", 1, false, "0321");
-	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
+	expect_rows(table, "web", -1, false, "1");
 	expect_rows(table, "/a", 0, true, "31");
 	expect_rows(table, "nobody", 0, true, "");
 	/* Sorting by a column that does not exist changes nothing. */
 	expect_rows(table, "", 99, true, "0123");
 	/* A filter for a number matches only the whole number. */
-	expect_rows(cores->tables[0], "1", SCREEN_OWN_ORDER, false, "1");
-	expect_rows(cores->tables[0], "11", SCREEN_OWN_ORDER, false, "11");
+	expect_rows(cores->tables[0], "1", -1, false, "1");
+	expect_rows(cores->tables[0], "11", -1, false, "11");
 	report_free(report);
 	report_free(cores);
 }
@@ -279,7 +279,7 @@ TEST(test_rows_large)
 
 static void fill(struct screen *screen)
 {
-	screen_init(screen, NSEC_PER_SEC);
+	*screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	assert_int_equal(screen_add(screen, "overview"), 0);
 	assert_int_equal(screen_add(screen, "runq"), 1);
 	assert_int_equal(screen_add(screen, "wake"), 2);
@@ -323,7 +323,7 @@ TEST(test_many_cores)
 	struct screen screen;
 	char *text, *row;
 
-	screen_init(&screen, NSEC_PER_SEC);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	screen_add(&screen, "overview");
 	screen_show(&screen, 0, make_cores(256, -1, -1));
 	text = draw(&screen, 24, 80);
@@ -397,8 +397,8 @@ TEST(test_keys)
 	     {"ss", NULL, "▲"}, {"", NULL, "▼"}, {"S", "p99▼"}, {BACK_TAB, "cpus: source bpf"},
 	     {BACK_TAB, "a note of the overview"}, {"p", "PAUSED"}, {" ", NULL, "PAUSED"},
 	     {"h", "subtick: keys"}, {"p", NULL, "subtick: keys"}, {"", NULL, "PAUSED"});
-	assert_int_equal(screen_key(&screen, 's'), SCREEN_NOTHING);
-	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
+	assert_false(screen_key(&screen, 's'));
+	assert_true(screen_key(&screen, 'q'));
 	screen_free(&screen);
 }
 
@@ -434,17 +434,15 @@ TEST(test_interval)
 {
 	struct screen screen;
 
-	screen_init(&screen, NSEC_PER_SEC);
-	assert_int_equal(screen_key(&screen, '+'), SCREEN_INTERVAL);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
+	assert_false(screen_key(&screen, '+'));
 	assert_int_equal(screen.interval_ns, 2 * NSEC_PER_SEC);
 	for (int i = 0; i < 20; i++)
 		screen_key(&screen, '+');
 	assert_int_equal(screen.interval_ns, 60 * NSEC_PER_SEC);
-	assert_int_equal(screen_key(&screen, '+'), SCREEN_NOTHING);
 	for (int i = 0; i < 20; i++)
 		screen_key(&screen, '-');
 	assert_int_equal(screen.interval_ns, 100 * NSEC_PER_MSEC);
-	assert_int_equal(screen_key(&screen, '-'), SCREEN_NOTHING);
 	screen_free(&screen);
 }
 
@@ -476,7 +474,7 @@ TEST(test_dashes)
 	const uint64_t unknown[] = {UINT64_MAX, UINT64_MAX}, known[] = {UINT64_MAX, 3};
 	struct screen screen;
 
-	screen_init(&screen, NSEC_PER_SEC);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	screen_add(&screen, "runq");
 	screen_add(&screen, "wake");
 	assert_int_equal(screen_show(&screen, 0, make_names(names, unknown, 2)), 0);
@@ -495,14 +493,14 @@ TEST(test_refused)
 	struct screen screen;
 
 	fill(&screen);
-	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
+	screen_refuse(&screen, 2, &err);
 	PLAY(&screen, {"", "wake not measured (see notes)"}, {"\t\t", "no \\x1b[31m permission"},
 	     {"", "become root"}, {BACK_TAB, "/a/db"});
 	/*
 	 * If a measurement fails after some windows, the screen no longer shows the old values of
 	 * the measurement.
 	 */
-	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
+	screen_refuse(&screen, 1, &err);
 	PLAY(&screen, {"", "no longer measured", "/a/db"});
 	screen_free(&screen);
 }
@@ -642,7 +640,7 @@ TEST(test_stack)
 	struct screen screen;
 	int groups, cores;
 
-	screen_init(&screen, NSEC_PER_SEC);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	screen.home = 1;
 	screen_add(&screen, "overview");
 	screen_add(&screen, "runq");

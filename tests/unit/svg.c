@@ -142,7 +142,7 @@ static char *plot_of(const struct report *report)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_int_equal(audit_plot(out, &audit_figures[1], report), 0);
+	assert_int_equal(audit_plot(out, &audit_figures_delays, report), 0);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

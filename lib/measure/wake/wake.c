@@ -162,8 +162,11 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 
 	/* use the programs of the load measurement if they count wake-ups */
 	if (passive && m->opts.load)
-		m->load = load_wake_source(m->opts.load, &m->probe.passive, &m->window.separate_err);
-	return m->load ? 0 : wake_probe_open(&m->probe, &opts, err);
+		m->load = load_wake_source(m->opts.load, &m->window.separate_err);
+	if (!m->load)
+		return wake_probe_open(&m->probe, &opts, err);
+	m->probe.passive = m->load->wake;
+	return 0;
 }
 
 static int open_run(struct wake_meter *m, struct err *err)
@@ -273,9 +276,8 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	ret_progress->done = wake_run_done(&m->run);
 	ret_progress->total = m->run.total;
 	ret_progress->time_ratio = 0.0;
-	for (unsigned int i = 0; i < m->run.nr_workers && m->run.workers[i].max; i++) {
-		uint64_t done = atomic_load(&m->run.workers[i].done);
-		uint64_t per_round = m->run.workers[i].max / rounds;
+	array_for_each(w, m->run.workers, m->run.total ? m->run.nr_workers : 0) {
+		uint64_t done = atomic_load(&w->done), per_round = w->max / rounds;
 		double share = wake_sweep_share(&m->opts.sweep, done % per_round,
 						__builtin_popcount(m->opts.sources));
 

@@ -21,7 +21,6 @@ static void show(struct screen *screen, const char *command, const char *const *
 	assert_int_equal(screen_show(screen, slot, report), 0);
 }
 
-/* Returns the line of tabs in allocated memory. */
 static char *tabs_of(struct screen *screen, int cols)
 {
 	struct canvas canvas;
@@ -44,10 +43,7 @@ static char *tabs_of(struct screen *screen, int cols)
 	return tabs;
 }
 
-/*
- * On a narrow screen, the tabs omit repeated command names. If the shortened tabs do not fit, a
- * mark replaces the tabs that do not fit. The active tab is always visible.
- */
+/* Narrow tabs omit command names, then are cut with a mark. The active tab is visible. */
 TEST(test_tabs)
 {
 	static const char *const cpus[] = {"cpus"}, *const groups[] = {"groups"};

@@ -112,10 +112,7 @@ static int set_keep(const struct opt *opt, const char *value, void *base, struct
 	return opt_each(opt, value, base, err, set_limit);
 }
 
-/*
- * With --blame-limit 0 at the start, the BPF programs that record which cgroup causes a wait are
- * not loaded, and SIGHUP cannot load them.
- */
+/* Programs that record culprits are loaded only at the start. */
 static bool same_blame(const void *a, const void *b)
 {
 	const struct config *old = a, *fresh = b;
@@ -130,10 +127,7 @@ static bool same_sample(const void *a, const void *b)
 	return runq_programs_fit(old->sample_ratio, fresh->sample_ratio);
 }
 
-/*
- * The BPF programs count waits at the histogram boundaries that were set at the start. SIGHUP can
- * only show or hide histogram boundaries that were set at the start.
- */
+/* The programs count at the boundaries of the start. SIGHUP can only show or hide some. */
 static bool same_le(const void *a, const void *b)
 {
 	const struct config *old = a, *fresh = b;
@@ -150,10 +144,7 @@ static bool same_le(const void *a, const void *b)
 #define LIVE .when = OPT_LIVE
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
-/*
- * config_needs_restart() returns the first changed option. The option native-histograms must come
- * before the option le, because a change of native-histograms changes le as well.
- */
+/* native-histograms must come before le, which it changes: the first change is reported. */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),
 	 .when = OPT_ARGV},

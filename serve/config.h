@@ -17,10 +17,7 @@
 /* Port 7828 spells SUBT on a telephone keypad. */
 #define CONFIG_LISTEN	  "127.0.0.1:7828"
 
-/*
- * List of collectors as an X macro. All collectors are enabled by default. Collector load is first,
- * because other collectors share its BPF programs.
- */
+/* All are enabled by default. load is first, because others share its BPF programs. */
 #define COLLECTORS(X) X(load) X(runq) X(wake) X(noise)
 #define CONFIG_COLLECT_ENUM(name) CONFIG_COLLECT_##name,
 enum config_collect { COLLECTORS(CONFIG_COLLECT_ENUM) CONFIG_NR_COLLECTORS };
@@ -98,10 +95,7 @@ static inline bool config_collects(const struct config *config, enum config_coll
 int config_init(struct config *config);
 void config_free(struct config *config);
 
-/*
- * Sets one setting by name. The settings listen, host, include and exclude append the value to a
- * list. If @value is invalid, @err describes the accepted values.
- */
+/* listen, host, include and exclude append to a list. @err describes the accepted values. */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
 int config_parse(struct config *config, const char *text, size_t len, const char *label,

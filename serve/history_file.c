@@ -12,10 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/*
- * Maximum size of an unpacked history block. MAX_RAW limits the memory for unpacking a damaged
- * file. A valid block can be larger than HISTORY_BLOCK_RAW if one of its windows is large.
- */
+/* Limits the memory for a damaged file. One large window can exceed HISTORY_BLOCK_RAW. */
 #define MAX_RAW (256u << 20)
 
 const struct history_head history_head = {
@@ -74,9 +71,8 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
 		/*
-		 * The name of a history file contains the time of its first block. A history file
-		 * has no blocks from more than HISTORY_OVERLAP_S after the time in the name of the
-		 * next history file.
+		 * The name has the time of the first block. Files overlap by at most
+		 * HISTORY_OVERLAP_S.
 		 */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);

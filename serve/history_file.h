@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * History of measurement windows on disk. A history file is a sequence of gzip members, so zcat
- * prints the whole file. Each gzip member is a block: JSON lines of one collector in the order of
- * time. The extra field of the gzip header has the size and the times of the block, so readers can
- * skip blocks without decompression.
+ * History on disk. A file is a sequence of gzip members, so zcat prints it. Each member is a block:
+ * JSON lines of one collector. Its header has size and times, so readers can skip blocks.
  */
 #ifndef SUBTICK_SERVE_HISTORY_FILE_H
 #define SUBTICK_SERVE_HISTORY_FILE_H
@@ -73,18 +71,15 @@ struct history_files {
 	uint64_t written, lost, left_out;
 	bool failing; /* true after a failed write to a history file; the failure is logged once */
 	/*
-	 * debt_ns is the CPU time that the history used above its budget. Windows are skipped while
-	 * debt_ns exceeds a limit. credited_ns is the CLOCK_MONOTONIC time at which the budget was last
-	 * subtracted from debt_ns.
+	 * CPU time above the budget; windows are skipped above a limit. credited_ns is the
+	 * CLOCK_MONOTONIC time at which the budget was last subtracted.
 	 */
 	uint64_t debt_ns, credited_ns;
 };
 
 /*
- * Opens and locks the history directory before privileges are dropped. A missing directory is
- * created for user @uid. Call history_files_start() after privileges are dropped.
- * history_files_start() checks the permissions of the new user and truncates an incomplete block of
- * the newest file.
+ * Opens and locks the directory before privileges are dropped; a missing one is created for @uid.
+ * history_files_start() then checks permissions and truncates an incomplete block.
  */
 int history_files_open(struct history_files *files, const char *path, uint32_t uid, uint32_t gid,
 		       struct err *err);

@@ -60,9 +60,8 @@ static int file_open(struct history_files *f)
 }
 
 /*
- * Deletes the oldest history files until the total size of the remaining files is at most @most
- * bytes and no file is older than age_ns. The newest history file is never deleted. Sets f->total
- * to the size of the remaining files, and f->name to the newest file.
+ * Deletes the oldest files until at most @most bytes remain and none is older than age_ns, but
+ * never the newest. Sets f->total to the size of the rest, and f->name to the newest file.
  */
 static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 {

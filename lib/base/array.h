@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Compares two numbers. The result is -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares a second field
- * if the first field is equal.
- */
+/* -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares a second field if the first is equal. */
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
 static inline uint64_t abs_diff(uint64_t a, uint64_t b)
@@ -32,9 +29,8 @@ static inline size_t roundup_pow_of_two(size_t n)
 }
 
 /*
- * Grows @array to hold at least @nr + 1 elements. Returns NULL and leaves @array unchanged if
- * memory is exhausted. The capacity of @array doubles when @nr is a power of two, so callers need
- * no capacity variable. @nr may be smaller than in the previous call.
+ * Grows @array to hold at least @nr + 1 elements, or returns NULL without a change. The capacity
+ * doubles when @nr is a power of two, so callers need no capacity variable.
  */
 static inline void *grow(void *array, size_t nr, size_t size)
 {
@@ -53,9 +49,8 @@ static inline void *grow(void *array, size_t nr, size_t size)
 	})
 
 /*
- * Runs the following statement for each of the @nr elements of @array, with a pointer @item to the
- * element. @array may be NULL if @nr is 0. The repeated statement must change neither @array nor
- * @nr.
+ * Runs the next statement for a pointer @item to each element. @array may be NULL if @nr is 0. The
+ * statement must change neither @array nor @nr.
  */
 #define array_for_each(item, array, nr)                                                            \
 	for (__typeof__((array)[0]) *item = (array), *item##_end = (nr) != 0 ? item + (nr) : item; \
@@ -89,9 +84,8 @@ static inline void blocks_free(struct blocks *blocks)
 }
 
 /*
- * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if no element
- * is above @limit. @array has @nr elements of @size bytes, which must be sorted by the member at
- * @offset.
+ * Index of the first of @nr elements of @size bytes, sorted by their uint64_t at @offset, that is
+ * above @limit, or @nr.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)
@@ -110,8 +104,7 @@ static inline size_t array_above(const void *array, size_t nr, size_t size, size
 }
 
 /*
- * Sorts @array by @compare and merges equal elements: @add adds the second element to the first.
- * Returns the number of elements of @array after the merge.
+ * Sorts @array and merges equal elements: @add adds the second to the first. Returns their number.
  */
 static inline size_t array_merge(void *array, size_t nr, size_t size,
 				 int (*compare)(const void *, const void *),

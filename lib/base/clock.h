@@ -54,9 +54,8 @@ double ntp_rate(void);
 /* Parses a decimal number of 0 or more. @ret_end is the first character after the number. */
 bool decimal_parse(const char *text, double *ret_number, char **ret_end);
 /*
- * Parses a decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns, or seconds without
- * a unit. Returns false and leaves @ret_ns unchanged for invalid text and for times outside
- * @min_ns … @max_ns.
+ * Parses seconds, or a decimal number with the unit d, h, m (minutes), s, ms, us, µs or ns. Returns
+ * false for invalid text and times outside @min_ns … @max_ns.
  */
 bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 /* Formats a duration with up to six digits: "100 us", "1.5 s". */

@@ -45,15 +45,11 @@ unsigned int cpuset_count(const struct cpuset *set);
 unsigned int cpuset_end(const struct cpuset *set);
 
 /*
- * Parses a list such as "0", "0-3" or "1,3,5-7" with optional blanks and a final newline. An empty
- * list is the empty set. Returns -EINVAL for invalid text and -ERANGE for numbers of CPUSET_MAX or
- * more.
+ * Parses a list such as "0", "0-3" or "1,3,5-7" with optional blanks. An empty list is the empty
+ * set. Returns -EINVAL for invalid text and -ERANGE for numbers of CPUSET_MAX or more.
  */
 int cpuset_parse(const char *text, struct cpuset *ret_set);
-/*
- * Writes the set as a NUL-terminated list such as "0,2-5". Returns the length of the whole text
- * even if the text does not fit into @buf, as snprintf() does.
- */
+/* Writes a list such as "0,2-5". Returns the length of the whole text, as snprintf() does. */
 size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
 
 /* Buffer size for the longest mask of cpuset_format_mask(), including the NUL. */

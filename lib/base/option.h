@@ -33,8 +33,7 @@ struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Name of the argument in --help. NULL means that the option has no argument. In a settings
-	 * file, the value of an option without argument is yes or no.
+	 * Argument in --help, or NULL. In a settings file, yes or no replaces a missing argument.
 	 */
 	const char *arg;
 	const char *help;
@@ -47,10 +46,7 @@ struct opt {
 	const char *expected;
 	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
-	/*
-	 * Compares the option's member in the structs @a and @b. If @same is NULL, opt_same()
-	 * compares the members as text or as bytes.
-	 */
+	/* Compares the members in @a and @b. NULL compares them as text or as bytes. */
 	bool (*same)(const void *a, const void *b);
 };
 

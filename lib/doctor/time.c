@@ -20,9 +20,8 @@
 void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	/*
-	 * Slow clocksources are read over a bus or trap into the hypervisor. Each read of a slow
-	 * clocksource takes about 1 us, and the kernel reads the clocksource at every context
-	 * switch.
+	 * These are read over a bus or trap into the hypervisor, and each read takes about 1 us.
+	 * The kernel reads the clocksource at every context switch.
 	 */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];

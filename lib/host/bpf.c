@@ -115,8 +115,7 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * EPERM of bpf(2) means missing privileges. A rejection by the verifier yields EACCES. For
-	 * EPERM the message of libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
+	 * Missing privileges. For EPERM libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,

@@ -22,9 +22,8 @@ int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 const char *sys_bpf_library(void);
 
 /*
- * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last
- * sys_bpf_log_release() restores the print function of the process. Warnings of all other threads
- * go to the print function of the process. Nested calls are allowed.
+ * Keeps libbpf warnings of this thread for sys_bpf_fail(). Warnings of other threads go to the
+ * print function of the process, which the last sys_bpf_log_release() restores. Calls may nest.
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
@@ -57,9 +56,8 @@ void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*
- * Opens a skeleton and sets constants in its instructions. An immediate operand with the value
- * @first + n is replaced by @values[n]. Constants in .rodata would need load instructions, and
- * immediate operands need none.
+ * Opens a skeleton and replaces each immediate operand @first + n by @values[n]. Constants in
+ * .rodata would need load instructions.
  */
 int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
 			size_t nr);

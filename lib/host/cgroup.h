@@ -45,10 +45,7 @@ void cgroup_paths_close(struct cgroup_paths *paths);
 /* Path below the mount point; "/" is the root. -ENOENT: removed, or outside the mount. */
 int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
 
-/*
- * Finds a cgroup by a name from the command line. "/sys/fs/cgroup/a/", "/a" and "a" are equivalent.
- * @mount may be "". Returns -ENOENT if the cgroup does not exist.
- */
+/* Finds a cgroup by "/sys/fs/cgroup/a/", "/a" or "a". @mount may be "". Returns -ENOENT. */
 int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
 		struct err *err);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hardware event on every CPU, opened once per process and shared by all meters. Some PMUs have a
- * single hardware counter for an event (ref-cycles on Intel), so a second perf event would not
- * count.
+ * A hardware event on every CPU, opened once per process and shared by all meters: some PMUs have a
+ * single counter for an event (ref-cycles on Intel).
  */
 #ifndef SUBTICK_SYS_COUNTERS_H
 #define SUBTICK_SYS_COUNTERS_H
@@ -24,10 +23,7 @@ struct counter {
 	bool pinned;
 };
 
-/*
- * Opens the event on each CPU of @online, or shares the event if it is open already. Fails if no
- * CPU can be measured. All functions of this file are thread-safe.
- */
+/* Opens or shares the event. Fails if no CPU can be measured. This file is thread-safe. */
 int counters_open(const struct perf_event *event, unsigned int nr_cpus, const struct cpuset *online,
 		  struct counters **ret_counters, struct err *err);
 /* Closes the event on all CPUs unless another meter uses the event. @counters may be NULL. */

@@ -127,33 +127,20 @@ void node_describe(char *buf, size_t size)
 		 name.version, name.machine, (unsigned int)cpuset_count(&possible));
 }
 
-/* CPU mask that is larger than the cpu_set_t which the affinity calls expect. */
-union mask {
-	cpu_set_t set;
-	unsigned char bytes[CPUSET_MAX / 8];
-};
-
+/* A cpu_set_t is an array of longs, so a struct cpuset is a larger cpu_set_t. */
 int affinity_get(pid_t pid, struct cpuset *ret_cpus)
 {
 	struct cpuset cpus = {0};
-	union mask mask;
 
-	if (sched_getaffinity(pid, sizeof(mask), &mask.set))
+	if (sched_getaffinity(pid, sizeof(cpus), (cpu_set_t *)&cpus))
 		return -errno;
-	for (unsigned int cpu = 0; cpu < CPUSET_MAX; cpu++)
-		if (CPU_ISSET_S(cpu, sizeof(mask), &mask.set))
-			cpuset_add(&cpus, cpu);
 	*ret_cpus = cpus;
 	return 0;
 }
 
 int affinity_set(pid_t pid, const struct cpuset *cpus)
 {
-	union mask mask = {.bytes = {0}};
-
-	cpuset_for_each(cpu, cpus)
-		CPU_SET_S(cpu, sizeof(mask), &mask.set);
-	return sched_setaffinity(pid, sizeof(mask), &mask.set) ? -errno : 0;
+	return sched_setaffinity(pid, sizeof(*cpus), (const cpu_set_t *)cpus) ? -errno : 0;
 }
 
 int affinity_pin(pid_t pid, unsigned int cpu)

@@ -53,9 +53,8 @@ int affinity_pin(pid_t pid, unsigned int cpu);
 void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set);
 
 /*
- * Returns the rate of the cycle clock in Hz, or 0 if there is no cycle clock. If the hardware does
- * not report the rate of the cycle clock, cycles_hz() measures the rate with CLOCK_MONOTONIC over
- * 20 ms, with an error below 10 ppm.
+ * Rate of the cycle clock in Hz; 0 without one. Unless the hardware reports it, it is measured over
+ * 20 ms with an error below 10 ppm.
  */
 uint64_t cycles_hz(void);
 

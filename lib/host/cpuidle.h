@@ -30,9 +30,8 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle);
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
- * Name and exit latency of idle state @index, one of the @nr states that cpuidle_states() returned.
- * Without a cpuidle driver the event cpu_idle reports state 1, or state 0 with idle=poll. The
- * latency of a polling state is CPUIDLE_UNKNOWN, because sysfs shows 0 for all polling states.
+ * Name and exit latency of idle state @index of @nr. Without a driver the event cpu_idle reports
+ * state 1, or 0 with idle=poll. For polling states sysfs shows 0, so it is CPUIDLE_UNKNOWN.
  */
 const char *cpuidle_state_name(const struct cpuidle_state *states, int nr, unsigned int index);
 uint64_t cpuidle_state_latency(const struct cpuidle_state *states, int nr, unsigned int index);
@@ -60,8 +59,7 @@ struct cpuidle_watch {
 };
 
 /*
- * Opens the counters of all idle states. watch->nr is 0 without a cpuidle driver or after a
- * failure. @misses adds the files "above", "below" and "rejected" of each idle state.
+ * watch->nr is 0 without a driver or after a failure. @misses adds "above", "below" and "rejected".
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);

@@ -39,9 +39,8 @@ static inline bool scan_word(struct scan *scan, const char *word)
 }
 
 /*
- * Removes the next line from @text. *@ret_line is the line without its newline. Returns false at
- * the end of the text. @ret_cut is true for a last line without newline, which may be truncated in
- * the middle of a number.
+ * Removes the next line from @text. Returns false at the end. @ret_cut is true for a last line
+ * without newline, which may be truncated in the middle of a number.
  */
 static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret_cut)
 {
@@ -64,20 +63,14 @@ const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
 /* Formats a path into a buffer that lives until the end of the enclosing block. */
 #define SYS_PATH(...) sys_path_format((char[SYS_PATH_SIZE]){0}, __VA_ARGS__)
 
-/*
- * Joins @root and the absolute @path. All functions with a parameter @root look for @path below the
- * directory @root; NULL is "/". Tests simulate other machines with a directory tree.
- */
+/* Joins @root (NULL is "/") and the absolute @path. Tests simulate machines below a @root. */
 int sys_path(const char *root, const char *path, char *buf, size_t size);
 /* Opens a file read-only and close-on-exec. Returns the file's descriptor or -errno. */
 int sys_open(const char *root, const char *path);
 bool sys_exists(const char *root, const char *path);
 /* Raises RLIMIT_NOFILE to its hard limit. Returns false if RLIMIT_NOFILE could not be raised. */
 bool sys_more_descriptors(void);
-/*
- * Closes all descriptors except the standard descriptors, @a and @b. The higher of the descriptors
- * @a and @b must be 3 or more, and the lower may be -1.
- */
+/* Closes all but the standard descriptors, @a and @b. One of them must be 3 or more. */
 void sys_close_others(int a, int b);
 
 /* Closes *@fd if *@fd is not negative, and sets *@fd to -1. */
@@ -92,10 +85,7 @@ static inline void fd_close(int *fd)
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 /* Reads the start of a file as a string. Returns its length; 0 if unreadable. */
 size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size);
-/*
- * Reads a file or pipe of at most @max bytes into an allocated string. On failure returns NULL and
- * sets @err to the reason; -EFBIG if the file is larger.
- */
+/* Reads a file or pipe into an allocated string. On failure returns NULL; -EFBIG: above @max. */
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
 /* Reads an open regular file of at most @max bytes from its start. Returns NULL on failure. */
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
@@ -116,10 +106,7 @@ int sys_text_open(struct sys_text *text, const char *root, const char *path, siz
 /* Opens a file that is required. If the file is missing, sets @err with the advice @fix. */
 int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
 		  const char *fix, struct err *err);
-/*
- * Reads the whole file from its start. If @one_read is true, skips the read that would return end
- * of file. The kernel returns /proc/stat and sysfs files in one read.
- */
+/* Reads the whole file. @one_read skips the read of the end, as for /proc/stat and sysfs. */
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
 
@@ -133,9 +120,8 @@ struct watch {
 };
 
 /*
- * Opens and watches a directory. @watch must be zeroed or open. An open watch is closed first.
- * Returns false if the directory @path cannot be opened. If @inotify is -1, opens the directory
- * without watching it.
+ * Opens and watches a directory, after closing an open @watch. If @inotify is -1, only opens it.
+ * Returns false if @path cannot be opened.
  */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);

@@ -11,9 +11,8 @@ struct guard {
 };
 
 /*
- * Forks the guard. When the parent dies, the guard calls @undo(@arg) in its copy of the memory. The
- * guard keeps only the descriptor @fd, which may be -1: open descriptors of BPF links would keep
- * the programs attached.
+ * Forks the guard. When the parent dies, the guard calls @undo(@arg) in its copy of the memory. It
+ * keeps only @fd (or -1), because descriptors of BPF links would keep programs attached.
  */
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg);
 /* Ends the guard process without calling undo. */

@@ -89,11 +89,9 @@ static int play_line(const char *root, const char *path, char *value)
 }
 
 /*
- * Restores the files of lines "path<TAB>value", beginning with the last line, so that a file that
- * was changed twice gets its original value. A journal line without newline was truncated by a
- * crash, before the file that it names was changed. The file @keep is not restored. The journal
- * file stays if a file could not be restored. Returns the number of files that could not be
- * restored.
+ * Restores the files of lines "path<TAB>value" except @keep, the last line first. A line without
+ * newline was truncated by a crash before its file was changed. The journal stays if a file fails.
+ * Returns the number of failures.
  */
 static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
 {

@@ -16,9 +16,8 @@ struct nlmsghdr;
 #define JOURNAL_VALUE 4096
 
 /*
- * Journal of original values on disk, written before a file is changed. A guard process restores
- * the changed files if this process dies. If the guard is killed, the next subtick command restores
- * the files. Only one process can lock the journal.
+ * Original values on disk, written before a file is changed. A guard restores them if this process
+ * dies, or the next command if the guard is killed. Only one process can lock the journal.
  */
 struct journal {
 	char root[256];

@@ -240,9 +240,8 @@ static enum accounting because(const char **ret_why, const char *why, enum accou
 }
 
 /*
- * IRQ_TIME_ACCOUNTING is active only if sched_clock is precise. x86 needs a usable TSC and no
- * tsc=noirqtime (arch/x86/kernel/tsc.c). The kernel removes an unstable TSC from the available
- * clock sources.
+ * IRQ_TIME_ACCOUNTING needs a precise sched_clock: on x86 a usable TSC and no tsc=noirqtime
+ * (arch/x86/kernel/tsc.c). An unstable TSC is no available clock source.
  */
 static enum accounting irqtime_regime(const struct accounting_facts *facts, const char **ret_why)
 {

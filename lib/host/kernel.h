@@ -22,9 +22,8 @@ struct kconfig {
 };
 
 /*
- * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. Returns -ENOENT if
- * no configuration exists, -EINVAL if a file is not a configuration, and -EFBIG if a file is too
- * large.
+ * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. Returns -ENOENT,
+ * -EINVAL if a file is not a configuration, -EFBIG if it is too large.
  */
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
@@ -37,9 +36,8 @@ enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbo
 /* Reads the configuration of the running kernel and looks up one symbol. */
 enum kconfig_state kconfig_running(const char *symbol);
 /*
- * True if the kernel command line @cmdline has parameter @key. Copies the last value of the
- * parameter to @buf, or "" if it has no value. Dashes and underscores in parameter names are
- * equivalent. Words of @cmdline after "--" belong to init and are ignored. @buf may be NULL.
+ * True if the kernel command line has @key. Copies its last value, or "", to @buf, which may be
+ * NULL. Dashes and underscores are equivalent. Words after "--" belong to init.
  */
 bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size);
 

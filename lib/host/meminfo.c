@@ -29,12 +29,11 @@ int meminfo_available(const char *root, uint64_t *ret_bytes)
 	return 0;
 }
 
-bool meminfo_trim(void)
+void meminfo_trim(void)
 {
 #ifdef __GLIBC__
-	return mallinfo2().fordblks > MEMINFO_KEPT_BYTES && malloc_trim(0);
-#else
-	return false;
+	if (mallinfo2().fordblks > MEMINFO_KEPT_BYTES)
+		malloc_trim(0);
 #endif
 }
 

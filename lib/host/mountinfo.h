@@ -27,10 +27,7 @@ typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
  */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
-/*
- * Finds the first mount with file system type @fstype and with @option in its options. @option may
- * be NULL. Returns -ENOENT if there is none.
- */
+/* Finds the first mount with @fstype and with @option, which may be NULL. Returns -ENOENT. */
 int mountinfo_find(const char *root, const char *fstype, const char *option,
 		   struct mount *ret_mount);
 /* True if the comma-separated @options contain @word. */

@@ -30,10 +30,8 @@ struct perf_count {
 };
 
 /*
- * Finds the event @name: "cycles", "ref-cycles" or a raw code such as "r11". If @name is NULL,
- * finds the architecture's event that counts unhalted cycles at a constant rate. The event
- * "ref-cycles" counts at a constant rate. The events "cycles" and raw codes may count at a rate
- * that changes.
+ * Finds "cycles", "ref-cycles" or a raw code such as "r11". NULL finds the architecture's event
+ * that counts unhalted cycles at a constant rate, as "ref-cycles" does.
  */
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);
@@ -43,9 +41,8 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
 /*
- * Opens @event for all tasks on @cpu. If no hardware counter is free for a pinned event,
- * perf_read() returns -EBUSY. A pinned event that has a hardware counter counts all the time. An
- * event that is not pinned may be multiplexed.
+ * Opens @event for all tasks on @cpu. A pinned event counts all the time, or perf_read() returns
+ * -EBUSY. Other events may be multiplexed.
  */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int perf_read(int fd, struct perf_count *ret_count);
@@ -69,9 +66,8 @@ struct perf_task_count {
 };
 
 /*
- * Opens counters of @pid that start at its next execve(). Measuring processes of the same user
- * needs no privilege unless perf_event_paranoid is above 2 (Debian kernels have 3). Fails only if
- * the task clock cannot be opened.
+ * Opens counters of @pid that start at its next execve(). Processes of the same user need no
+ * privilege if perf_event_paranoid is at most 2. Fails only without the task clock.
  */
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err);
 void perf_task_read(const struct perf_task *task, struct perf_task_count *ret_count);

@@ -105,10 +105,7 @@ int procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int
 	return sys_text_read(stat, true) ?: procstat_parse(stat->buf, stat->len, cpus, nr_cpus);
 }
 
-/*
- * Number of columns of a CPU line of /proc/schedstat. Version 14 of /proc/schedstat has three more
- * sched_yield counters at the start of each CPU line (Documentation/scheduler/sched-stats.rst).
- */
+/* Version 14 has three more columns at the start (Documentation/scheduler/sched-stats.rst). */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12
 
@@ -199,9 +196,8 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 }
 
 /*
- * Process id that @pid has in the PID namespace of the mounted /proc, or -errno. In a container
- * /proc can be a mount of the host's /proc. The fdinfo file of a pidfd has the process id in the
- * PID namespace of the mounted /proc.
+ * In a container /proc can be a mount of the host's /proc. The fdinfo file of a pidfd has the
+ * process id in the PID namespace of the mounted /proc.
  */
 static int pid_in_proc(pid_t pid)
 {

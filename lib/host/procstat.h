@@ -49,11 +49,7 @@ struct schedstat_cpu {
 	bool present; /* false if the CPU is offline and has no line */
 };
 
-/*
- * Stores the values of each CPU n < @nr_cpus in cpus[n], and ignores all other CPUs. Returns
- * -EINVAL if the text is not /proc/schedstat or is truncated, -EPROTONOSUPPORT for a version other
- * than 14–17, and -ERANGE if a number exceeds 64 bits. After a failure @cpus is undefined.
- */
+/* As procstat_parse(), and -EPROTONOSUPPORT for a version other than 14–17. */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
 int schedstat_open(struct sys_text *stat, const char *root, struct err *err);

@@ -22,9 +22,7 @@ struct topology_cpu {
 	/* numbers of the kernel; a core number is unique within a package only */
 	uint32_t id[TOPOLOGY_NR];
 	/*
-	 * first[level] is the lowest CPU that shares the core, cache, node or package with this
-	 * CPU. The number of the lowest CPU is unique on the machine; the numbers in `id` may
-	 * repeat.
+	 * lowest CPU that shares the core, cache, node or package, which is unique on the machine
 	 */
 	uint32_t first[TOPOLOGY_NR];
 };

@@ -183,10 +183,7 @@ int txtime_open(int ifindex, int priority, struct err *err)
 
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 {
-	/*
-	 * A locally administered destination address that no host has. Switches flood packets to an
-	 * unknown address, and hosts drop such packets.
-	 */
+	/* A locally administered address that no host has: switches flood it, and hosts drop it. */
 	struct sockaddr_ll to = {.sll_family = AF_PACKET,
 				 .sll_protocol = htons(TXTIME_ETHERTYPE),
 				 .sll_ifindex = ifindex,

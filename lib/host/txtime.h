@@ -35,9 +35,8 @@ void ptp_disciplines(const char *root, char *buf, size_t size);
 /* Opens /dev/ptpN and returns its descriptor, or -errno. */
 int ptp_open(int index, struct err *err);
 /*
- * Reads the PTP clock and the system clock several times. In the only reading of PTP_PRECISE,
- * after_ns − before_ns is the error of the conversion from CLOCK_REALTIME to CLOCK_MONOTONIC.
- * Returns the number of elements of @readings that were set, or -errno.
+ * Reads both clocks several times. Returns the number of @readings, or -errno. In the only reading
+ * of PTP_PRECISE, after_ns − before_ns is the error of the conversion to CLOCK_MONOTONIC.
  */
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
 
@@ -58,9 +57,8 @@ int txstamp_set(const char *device, int tx_type);
 /* Requests a hardware timestamp of each packet that socket @fd sends. */
 int txstamp_ask(int fd);
 /*
- * Waits for the next hardware timestamp of a sent packet, in ns of the PTP clock. The function
- * polls and does not block, because an idle CPU could let the package sleep. Returns -ETIME after
- * @patience_ns.
+ * Waits for the next hardware timestamp, in ns of the PTP clock. Polls, because an idle CPU could
+ * let the package sleep. Returns -ETIME after @patience_ns.
  */
 int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 

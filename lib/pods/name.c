@@ -68,10 +68,7 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
-/*
- * Container runtimes by the prefix of a cgroup name such as "cri-containerd-<id>". If @colons is
- * true, the prefix is also valid in "…slice:cri-containerd:<id>".
- */
+/* Prefixes such as "cri-containerd-<id>"; with @colons also "…slice:cri-containerd:<id>". */
 static const struct {
 	const char *prefix, *runtime;
 	bool colons;

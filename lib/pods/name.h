@@ -45,10 +45,7 @@ struct pod_name {
 	bool cut; /* true if kubelet cut the container id, because the file name was too long */
 };
 
-/*
- * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if @file does not
- * have the form <namespace>_<pod>_<uid>. The texts of @ret_name point into @file.
- */
+/* Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. @ret_name points into @file. */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */
 bool pod_name_of_link(const char *file, struct pod_name *ret_name);
@@ -58,11 +55,7 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name);
  */
 bool pod_name_of_container(struct pod_text name, struct pod_name *ret_name);
 
-/*
- * Check texts by the rules of Kubernetes: pod_name_is_label() checks names of namespaces and
- * containers, pod_name_is_pod() names of pods, pod_name_is_uid() uids of pods, and pod_name_is_id()
- * ids of containers.
- */
+/* True for valid names of namespaces and containers, of pods, uids of pods, and container ids. */
 bool pod_name_is_label(struct pod_text text);
 bool pod_name_is_pod(struct pod_text text);
 bool pod_name_is_uid(struct pod_text text);

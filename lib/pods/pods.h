@@ -27,9 +27,8 @@ struct pods_names {
 };
 
 /*
- * Finds the names of pod @uid and container @id. @uid and @id may be NULL. @ret_names is valid
- * until the next pods_refresh(). Returns false if no name of the pod or container is known, or if
- * two sources have different names.
+ * Finds the names of pod @uid and container @id, which may be NULL. Valid until the next
+ * pods_refresh(). Returns false if no name is known, or if two sources differ.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);

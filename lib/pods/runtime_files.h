@@ -28,10 +28,7 @@ void runtime_files_close(struct runtime_files *files);
  */
 typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
 
-/*
- * The first call of runtime_files_step() calls @found for all files that exist. Each later call of
- * runtime_files_step() calls @found for changed files. runtime_files_step() never blocks.
- */
+/* Calls @found for all files at the first call, later for changed files. Never blocks. */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
 /* Waits for a change or the next rescan. Returns false if @channel was closed. */
 bool runtime_files_wait(const struct runtime_files *files, int channel);

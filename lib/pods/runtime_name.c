@@ -28,9 +28,8 @@ enum field {
 static const struct pod_text invalid = {"", 0};
 
 /*
- * Fields of the container that is being parsed. Escapes in the JSON strings are not decoded,
- * because no valid name contains an escape. If the container lacks a field, the address of the
- * field's text is NULL.
+ * Fields of the container that is being parsed; the address of a missing field is NULL. No valid
+ * name contains an escape, so escapes are not decoded.
  */
 struct names {
 	const struct key *keys;
@@ -136,9 +135,8 @@ struct list {
 };
 
 /*
- * Decodes the escapes of @string, without a NUL at the end. Returns the length of the decoded text.
- * Returns -EINVAL if @text is too small, or for an escape that the JSON encoder of podman and CRI-O
- * never writes.
+ * Decodes @string without a NUL at the end. Returns the length, or -EINVAL if @text is too small,
+ * or for an escape that podman and CRI-O never write.
  */
 static int unescape(struct pod_text string, char text[METADATA_MAX])
 {

@@ -36,10 +36,7 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
  * of a pod after the pod's logs were deleted. No other pod or container ever gets the same key.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
-/*
- * Marks the files of all entries as removed. The caller then calls pod_table_add() for each file
- * that still exists. pod_table_add() removes the mark of the entry.
- */
+/* Marks all files as removed. The caller then adds each file that still exists. */
 void pod_table_leave_all(struct pod_table *table);
 /* Returns the names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);

@@ -13,8 +13,7 @@
 #define CMDLINE_MAX 8192
 
 /*
- * Parses the value of the QEMU option -name: "guest=web,debug-threads=on" or "web,process=x". Two
- * commas in the value stand for one comma in the name of the VM.
+ * Value of -name: "guest=web,debug-threads=on" or "web,process=x". Two commas are one in the name.
  */
 static void qemu_name(const char *value, char ret_name[VM_NAME])
 {
@@ -212,9 +211,8 @@ void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t 
 	if (strcmp(name.runtime, "libvirt"))
 		return;
 	/*
-	 * Use the id of the libvirt domain, which is part of the scope's name. The domain's name is
-	 * also part of the scope's name, but libvirt omits some characters of the domain's name
-	 * there.
+	 * The id of the libvirt domain is part of the scope's name. Of the domain's name libvirt
+	 * omits some characters.
 	 */
 	at = strstr(cgroup, "machine-qemu");
 	if (!at)

@@ -29,10 +29,7 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 	return NULL;
 }
 
-/*
- * Returns a free entry of @topk, or the least active entry if its activity is below @wait_ns.
- * Returns NULL if no entry is free and every entry has at least the activity @wait_ns.
- */
+/* Returns a free entry, or the least active one if its activity is below @wait_ns, or NULL. */
 static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
 	struct topk_entry *least = topk->entries;
@@ -68,16 +65,14 @@ void topk_remove(struct topk *topk, uint64_t key)
 }
 
 /*
- * The series of a removed cgroup stay for five minutes, so that every scraper reads the last
- * values. The series of a cgroup are removed if no task of the cgroup waited for an hour. If a task
- * of the cgroup waits after the series were removed, the counters of the cgroup restart at 0.
+ * Series of a removed cgroup stay for five minutes, so that every scraper reads the last values.
+ * Without a wait for an hour they are removed, and a later wait starts at 0.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
- * Minimum lifetime of series. At each eviction the counters of the row (other) jump, because the
- * counters of the evicted cgroup are added to this row. The minimum lifetime of series covers two
- * scrapes at Prometheus' default interval of one minute.
+ * Minimum lifetime: at each eviction the counters of the row (other) jump. Covers two scrapes at
+ * Prometheus' default interval of one minute.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -120,10 +115,7 @@ static struct cgroup_series *lookup(struct store *store, const char *path, uint6
 
 	if (*hint < table->nr && !strcmp(cgroup_path(cgroup_of(table->rows[*hint])), path))
 		return cgroup_of(table->rows[*hint]);
-	/*
-	 * Different paths can have the same escaped label. Cgroups with the same escaped path share
-	 * one row, because the labels of each row must be unique.
-	 */
+	/* Cgroups with the same escaped path share a row, because labels must be unique. */
 	shown = utf8_printable(path, 0);
 	row = shown ? series_find(table, key_of(shown), shown) : NULL;
 	if (row)
@@ -246,10 +238,9 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 }
 
 /*
- * Evicts a removed cgroup, or the cgroup that has not waited for the longest time, if this time is
- * at least KEEP_NS. If @for_pod is true, a cgroup outside pods is evicted even if the cgroup is
- * active. A cgroup outside pods never evicts an active pod. Returns false if no cgroup can be
- * evicted.
+ * Evicts a removed cgroup, or the one that has not waited for the longest time, KEEP_NS or more.
+ * With @for_pod, a cgroup outside pods is evicted even if it is active. Returns false if there is
+ * none.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -276,8 +267,7 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 }
 
 /*
- * Returns the least active cgroup whose series are older than KEEP_NS. A pod is returned only if
- * @for_pod is true. Returns NULL if all series are newer or belong to excluded pods.
+ * Least active cgroup whose series are older than KEEP_NS; a pod only if @for_pod is true; or NULL.
  */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
@@ -303,10 +293,8 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 }
 
 /*
- * Evicts a cgroup to make room for another cgroup that has the activity @active. The least active
- * cgroup is evicted last, and only if @active is more than twice the activity of the least active
- * cgroup. Without the factor of two, cgroups of similar activity would evict each other again and
- * again.
+ * Makes room for a cgroup of activity @active. The least active cgroup is evicted last, and only if
+ * @active is more than twice its activity, so that similar cgroups do not evict each other.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {

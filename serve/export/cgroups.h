@@ -10,9 +10,8 @@
 #include "serve/export/store.h"
 
 /*
- * Row of a cgroup, of a sum of cgroups (namespace, QoS class), or of a name in parentheses such as
- * (other). The row is identified by the path and not by the cgroup id, so the counters of a service
- * continue after a restart of the service.
+ * Row of a cgroup, of a sum of cgroups, or of a name such as (other). The path identifies the row,
+ * so the counters of a service continue after its restart.
  */
 struct cgroup_series {
 	bool has_series;     /* true if the row counts towards --cgroup-limit */

@@ -17,9 +17,8 @@ struct collector_ops {
 	/* true if the exporter starts even if the collector cannot be opened */
 	bool optional;
 	/*
-	 * Opens the meter while the process has all privileges. Reading the meter must work without
-	 * privileges. @load is the meter of collector load, whose BPF programs can be shared, or
-	 * NULL.
+	 * Opens the meter with all privileges; reading it must need none. @load is the meter of
+	 * collector load, whose BPF programs can be shared, or NULL.
 	 */
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
@@ -47,9 +46,8 @@ struct collector {
 struct collectors {
 	struct collector list[CONFIG_NR_COLLECTORS];
 	/*
-	 * The sampler's thread holds the lock while it reads all meters. The event loop's thread
-	 * holds the lock while it builds a report. Because of the lock, all windows in a report
-	 * belong to the same round.
+	 * Held while all meters are read, and while a report is built, so that all windows in a
+	 * report belong to the same round.
 	 */
 	pthread_mutex_t lock;
 	/* last window of each collector, without figures per task */
@@ -65,9 +63,8 @@ COLLECTORS(COLLECTOR_DECLARE)
 int collector_index(const char *name);
 
 /*
- * Opens and starts the collectors of @config. If an optional collector cannot be opened, logs the
- * error, stores the error in collector.refused and succeeds. Fails if the optional collector is the
- * only enabled collector. If collectors_open() fails, all collectors are closed.
+ * Opens and starts the collectors of @config. If an optional one fails and is not the only one,
+ * logs and stores the error in collector.refused. After a failure all are closed.
  */
 int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
 /* Sets the metric subtick_collector_up to 0 for collectors that could not be opened. */
@@ -77,10 +74,9 @@ void collectors_close(struct collectors *collectors);
 /* Reads the meter and adds the window to the counters. The caller holds the lock. */
 int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
- * Returns the report of the last window. The first call of collector_report() after a window builds
- * the report. The report is valid until the next call of collector_report() or
- * collector_forget_report(). Only the event loop's thread may call collector_report(). Returns NULL
- * before the first window, or if out of memory.
+ * Report of the last window, built at the first call and valid until the next call or
+ * collector_forget_report(). Only for the event loop's thread. NULL before the first window, or if
+ * out of memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 void collector_forget_report(struct collector *collector);

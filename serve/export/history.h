@@ -13,9 +13,8 @@
 /* Minimum time between two rounds of windows in the history. */
 #define HISTORY_EVERY_NS (2ULL * 1000000000)
 /*
- * Minimum time between two rounds of windows in the history while no live page is open.
- * HISTORY_UNWATCHED_NS is long, because a report, its JSON and gzip cost more CPU time than all
- * counters.
+ * Minimum time while no live page is open: a report, its JSON and gzip cost more CPU time than
+ * all counters.
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
@@ -48,9 +47,8 @@ struct history {
 /* Returns true if the caller must add the windows of the current round with history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
- * Adds a copy of the gzip-compressed window @body, and drops windows older than HISTORY_SPAN_NS. If
- * the history is full, every second round of windows is dropped and the time between rounds is
- * doubled.
+ * Adds a copy of the compressed window @body and drops old windows. If the history is full, drops
+ * every second round and doubles the time between rounds.
  */
 void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,
 		 unsigned int collector, const struct body *body);

@@ -80,9 +80,8 @@ static void longest_expire(struct store *store, enum family_id id, uint64_t peri
 }
 
 /*
- * Adds a histogram of softirq delays to the counters. The exported counts are exact: each exported
- * boundary is one ns below a power of two, and a bucket of the BPF program's histogram ends at each
- * power of two.
+ * The exported counts are exact: each boundary is one ns below a power of two, where a bucket of
+ * the BPF program's histogram ends.
  */
 static void absorb_delay_hist(struct store *store, unsigned int vec,
 			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)

@@ -25,8 +25,7 @@
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /*
- * Bytes per CPU for collector noise: three labelled series per noise source, the copy of these
- * series during scrapes, and the lists of a noise window.
+ * Bytes per CPU for series of noise sources, their copy during scrapes, and the lists of a window.
  */
 #define NOISE_BYTES (64ULL << 10)
 /* Descriptors opened after resources_check_files(): event loop, listeners, token … */

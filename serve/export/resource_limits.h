@@ -25,9 +25,8 @@ uint64_t resources_most_cgroups_here(const struct config *config);
 /* True if the settings need at most half of @bytes. */
 bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes);
 /*
- * Fails if the settings need more memory than the machine or the limit of the exporter's cgroups
- * has. Disables collector noise (config.no_room) if all collectors together need more than half of
- * the available memory or limit.
+ * Fails if the settings need more memory than the machine or the exporter's cgroups have. Disables
+ * collector noise (config.no_room) above half of it.
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
 /* Checks the limit of descriptors, after the collectors are opened. */

@@ -195,9 +195,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 }
 
 /*
- * All BPF maps are created when the meter is opened, because the exporter later drops the
- * privileges to create maps. Waits of cgroups without a slot are added to the row (other), and the
- * loss counter table_full counts these waits.
+ * All BPF maps are created here, before privileges are dropped. Waits of cgroups without a slot are
+ * in the row (other) and in the loss counter table_full.
  */
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)

@@ -15,9 +15,8 @@
 #include "host/meminfo.h"
 #include "serve/log.h"
 
-/* If meminfo_trim() frees nothing, the number of rounds between calls is doubled. */
-#define TRIM_ROUNDS	 8
-#define TRIM_ROUNDS_MOST 32
+/* Rounds of windows per meminfo_trim(), which takes 1 ms with thousands of cgroups. */
+#define TRIM_ROUNDS 16
 
 static uint64_t interval(const struct sampler *s)
 {
@@ -34,18 +33,6 @@ static void report_failure(struct collector *c, const struct err *err)
 	if (!c->failing)
 		log_line("%s: %s", c->ops->name, err->what);
 	c->failing = true;
-}
-
-/* Calls meminfo_trim(), but rarely, because with thousands of cgroups each call takes 1 ms. */
-static void trim(struct sampler *s)
-{
-	if (++s->rounds < s->trim_rounds)
-		return;
-	s->rounds = 0;
-	if (meminfo_trim())
-		s->trim_rounds = TRIM_ROUNDS;
-	else if (s->trim_rounds < TRIM_ROUNDS_MOST)
-		s->trim_rounds *= 2;
 }
 
 static void update_all(struct sampler *s)
@@ -68,7 +55,8 @@ static void update_all(struct sampler *s)
 		any = true;
 	}
 	pthread_mutex_unlock(&s->collectors->lock);
-	trim(s);
+	if (++s->rounds % TRIM_ROUNDS == 0)
+		meminfo_trim();
 	atomic_store(&s->round_ns, clock_mono_ns());
 	if (any)
 		atomic_store(&s->window_ns, clock_mono_ns());
@@ -86,9 +74,8 @@ static void handle_event(struct sampler *s, struct collector *c)
 }
 
 /*
- * Waits until one interval after @from_ns and handles events of the meters during the wait. Sets
- * @ret_until_ns to the CLOCK_MONOTONIC time at which the interval ends. SIGHUP may change the
- * interval during the wait. Returns true if the sampler's thread must end.
+ * Handles events of the meters until one interval after @from_ns, which SIGHUP may change. Sets
+ * @ret_until_ns to the end of the interval. Returns true if the thread must end.
  */
 static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
@@ -143,7 +130,6 @@ static void *run(void *arg)
 
 int sampler_open(struct sampler *s, struct err *err)
 {
-	s->trim_rounds = TRIM_ROUNDS;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake_fd < 0 || s->notify_fd < 0)

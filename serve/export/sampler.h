@@ -21,10 +21,7 @@ struct sampler {
 	/* eventfd that wakes the sampler's thread, which then checks @stopping and the interval */
 	int wake_fd;
 	int notify_fd; /* eventfd that is readable after each round of windows */
-	/* number of rounds of windows since the last call of meminfo_trim() */
-	unsigned int rounds;
-	/* number of rounds of windows between two calls of meminfo_trim() */
-	unsigned int trim_rounds;
+	unsigned int rounds; /* number of rounds of windows */
 	/* CLOCK_MONOTONIC time at which the sampler's thread was started */
 	uint64_t start_ns;
 	/* CLOCK_MONOTONIC time at the end of the last round of windows; 0 before the first round */
@@ -37,10 +34,7 @@ int sampler_open(struct sampler *sampler, struct err *err);
 int sampler_start(struct sampler *sampler, struct err *err);
 /* Stops the sampler's thread and waits until it has ended. */
 void sampler_close(struct sampler *sampler);
-/*
- * Wakes the sampler's thread after the interval was changed. The changed interval applies to the
- * current window.
- */
+/* Applies a changed interval to the current window. */
 void sampler_wake(struct sampler *sampler);
 /* True if a round of windows ended, or the thread started, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);

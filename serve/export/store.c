@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tables of counters. The sampler's thread adds windows to the tables, and the event loop's thread
- * copies the tables.
- */
+/* Tables of counters, filled by the sampler's thread and copied by the event loop's thread. */
 #include "serve/export/store.h"
 
 #include <string.h>
@@ -34,10 +31,7 @@ static const char *const cuts[] = {"slow", "full", "stalled"};
 #define PARTS(name, list) \
 	.part_name = name, .parts = list, .nr_parts = ARRAY_SIZE(list)
 
-/*
- * Metric families that have parts, or whose samples are in the table of another family. Families
- * that are not listed in layouts have their own tables.
- */
+/* Families with parts, or in the table of another family. All others have their own tables. */
 static const struct series layouts[FAMILY_NR] = {
 	[F_CPU] = {.part_name = "context", .nr_parts = STORE_NR_CONTEXTS},
 	[F_CPU_ONLINE] = {.table = F_CPU},
@@ -149,10 +143,7 @@ void store_init(struct store *store, const struct config *config)
 		struct series_table *table;
 
 		series->family = family_get(id);
-		/*
-		 * If the table index is 0, the family has its own table. No other family shares the
-		 * table of family 0.
-		 */
+		/* 0: its own table. No other family shares the table of family 0. */
 		series->table = series->table ? series->table : (unsigned int)id;
 		table = &store->tables[series->table];
 		series->at = table->width;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * All counters of the exporter. The sampler's thread writes the counters, and the event loop's
- * thread copies them.
- */
+/* Counters of the exporter, written by the sampler's thread, copied by the event loop's thread. */
 #ifndef SUBTICK_SERVE_STORE_H
 #define SUBTICK_SERVE_STORE_H
 
@@ -17,10 +14,7 @@
 
 #define TOPK_SIZE 64
 
-/*
- * Activity of a cgroup: its wait time, which decays by half every minute. The member ns of struct
- * active is the activity at the time seen_ns.
- */
+/* Wait time of a cgroup, which decays by half every minute: @ns at the time @seen_ns. */
 struct active {
 	uint64_t ns, seen_ns;
 };
@@ -33,10 +27,9 @@ struct topk {
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
-	 * full_ns is the window end of the last failed search for a cgroup that can be evicted.
-	 * least_ns is the lowest activity that the search found. In the window that ends at
-	 * full_ns, a new search starts only if the new cgroup has more than twice the activity
-	 * least_ns. Index 0 is for cgroups outside pods, index 1 for pods.
+	 * Window end of the last failed search for a cgroup to evict, and the lowest activity that
+	 * it found. Until the next window, only more than twice this activity starts a new search.
+	 * Index 0: outside pods, 1: pods.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
@@ -44,10 +37,7 @@ struct topk {
 /* Maximum number of idle states: 10 of a cpuidle driver, 2 without a driver, and "unknown". */
 #define STORE_IDLE_STATES 13
 
-/*
- * Parts of the metric family F_CPU that follow enum load_part. The parts STORE_BUSY and STORE_IDLE
- * are used for load sources that do not split the time into contexts.
- */
+/* Parts of F_CPU after enum load_part, for load sources that do not split the time. */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of the metric families F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
 enum store_folded {
@@ -57,10 +47,7 @@ enum store_folded {
 };
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
-/*
- * Words of the metric families F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the word
- * STORE_LONGEST_SHOWN is exported.
- */
+/* Words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first is exported. */
 enum store_longest {
 	STORE_LONGEST_SHOWN,  /* longest time in ns in the current and the previous period */
 	STORE_LONGEST_NOW,    /* longest time in ns in the current period */
@@ -70,10 +57,7 @@ enum store_longest {
 
 struct store {
 	const struct config *config; /* settings; protected by @lock */
-	/*
-	 * the lock is held while a window is added or the tables are copied, but never while
-	 * metrics are formatted
-	 */
+	/* held while a window is added or tables are copied, never while metrics are formatted */
 	pthread_mutex_t lock;
 	struct series series[FAMILY_NR];
 	/* Tables of rows. Families whose rows have equal labels share a table. */
@@ -86,10 +70,7 @@ struct store {
 	size_t nr_cgroups;
 	uint32_t last_cgroup_id;
 	struct topk topk;
-	/*
-	 * row index of a cgroup, indexed by the low bits of the cgroup's key; the row index may be
-	 * out of date
-	 */
+	/* row index by the low bits of a cgroup's key, which may be out of date */
 	uint32_t hints[16384];
 	/* Values of part labels. Names of idle states are never removed from the list. */
 	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
@@ -102,23 +83,15 @@ void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
 /*
- * Exports run-queue histograms only at the boundaries @le_ns. Changes nothing if a boundary in
- * @le_ns was not set at the start of the exporter. Waits are counted at shown and hidden
- * boundaries, so the counts of a boundary are complete when the boundary is shown again. Only the
- * event loop's thread may call store_show_le().
+ * Exports run-queue histograms only at the boundaries @le_ns, if all were set at the start. Hidden
+ * boundaries are counted, so they are complete when shown again. Only for the event loop's thread.
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 
-/*
- * Finds or adds the row with the labels @pairs in the table of the family @id. The caller holds the
- * lock of @store. Returns NULL if out of memory.
- */
+/* Finds or adds a row of the family @id, under the lock. Returns NULL if out of memory. */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
-/*
- * Returns a sample of @row, and marks the sample as exported. If @row is NULL, the values of the
- * sample are discarded. @part is 0 in families without parts.
- */
+/* Returns a sample and marks it as exported. If @row is NULL, discards the value. */
 static inline union word *store_sample(struct store *store, struct series_row *row,
 				       enum family_id id, unsigned int part)
 {
@@ -133,10 +106,7 @@ void store_window(struct store *store, const char *collector, const char *source
 /* Sets a loss counter. @total is the number of losses since the start of the measurement. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
-/*
- * Frees labels of removed rows, unless a copy of the tables is in use. Called after each window,
- * because the exporter may never be scraped. The caller holds the lock of @store.
- */
+/* Frees labels of removed rows unless a copy is in use, under the lock, after each window. */
 void store_reclaim(struct store *store);
 
 /* Copies all tables under the lock of @store. Call store_copy_done() after the use of the copy. */

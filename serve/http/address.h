@@ -9,9 +9,8 @@
 #include "base/err.h"
 
 /*
- * Sizes of the socket buffers of each client in bytes. The kernel doubles the size of a socket
- * buffer to account for its own structures. With a send buffer of half of ADDRESS_SEND_BUFFER,
- * responses over loopback wait for delayed acknowledgements: 200 KB took 130 ms.
+ * Socket buffers of each client. The kernel doubles them for its own structures. With half of
+ * ADDRESS_SEND_BUFFER, 200 KB over loopback took 130 ms, waiting for delayed acknowledgements.
  */
 #define ADDRESS_SEND_BUFFER    (64 * 1024)
 #define ADDRESS_SEND_MEMORY    (2 * ADDRESS_SEND_BUFFER)

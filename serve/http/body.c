@@ -96,10 +96,7 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 	struct fast_gzip_code where = distance_code(distance);
 
 	while (length) {
-		/*
-		 * A match longer than MAX_MATCH is split. The last part of a split match must have
-		 * at least 3 bytes, the length of the shortest match in DEFLATE.
-		 */
+		/* The last part of a split match needs 3 bytes, the shortest match in DEFLATE. */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
 		now = now > MAX_MATCH ? MAX_MATCH : now;
@@ -164,18 +161,14 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 	return out;
 }
 
-void fast_gzip_init(struct fast_gzip *gz)
-{
-	for (unsigned int i = 0; i < 256; i++)
-		gz->literal[i] = symbol(i);
-	for (unsigned int i = 3; i <= MAX_MATCH; i++)
-		gz->length[i] = length_code(i);
-}
-
 size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 {
 	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
 
+	for (unsigned int i = 0; i < 256; i++)
+		gz->literal[i] = symbol(i);
+	for (unsigned int i = 3; i <= MAX_MATCH; i++)
+		gz->length[i] = length_code(i);
 	gz->at = gz->base = gz->total = 0;
 	/* The text buffer is always written before the first read. */
 	memset(gz->last, 0, sizeof(gz->last));
@@ -228,30 +221,6 @@ size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
 }
 
 static size_t total;
-/* Reusing the compressor saves page faults and the time to build the codes. */
-static struct fast_gzip *spare;
-
-static struct fast_gzip *gz_take(void)
-{
-	struct fast_gzip *gz = spare;
-
-	spare = NULL;
-	if (gz)
-		return gz;
-	gz = malloc(sizeof(*gz));
-	if (gz)
-		fast_gzip_init(gz);
-	return gz;
-}
-
-static void gz_give(struct fast_gzip *gz)
-{
-	if (spare)
-		free(gz);
-	else
-		spare = gz;
-}
-
 size_t body_total(void)
 {
 	return total;
@@ -267,7 +236,7 @@ struct body *body_new(bool gzip, size_t room)
 	body->room = room < 256 ? 256 : room;
 	body->data = malloc(body->room);
 	body->gzip = gzip;
-	body->gz = gzip ? gz_take() : NULL;
+	body->gz = gzip ? malloc(sizeof(*body->gz)) : NULL;
 	if (!body->data || (gzip && !body->gz)) {
 		body->room = 0;
 		body_put(body);
@@ -284,7 +253,7 @@ void body_put(struct body *body)
 	if (!body || --body->refs)
 		return;
 	total -= body->room;
-	gz_give(body->gz);
+	free(body->gz);
 	if (!body->borrowed)
 		free(body->data);
 	free(body);
@@ -344,7 +313,7 @@ struct body *body_finish(struct body *body)
 		return NULL;
 	if (body->gzip && make_room(body, FAST_GZIP_SLACK))
 		body->len += fast_gzip_end(body->gz, (unsigned char *)body->data + body->len);
-	gz_give(body->gz);
+	free(body->gz);
 	body->gz = NULL;
 	if (body->failed) {
 		body_put(body);

@@ -37,9 +37,6 @@ static inline size_t fast_gzip_bound(size_t len)
 	return len + len / 8 + FAST_GZIP_SLACK;
 }
 
-/* Builds the Huffman codes, which are the same for all texts. */
-void fast_gzip_init(struct fast_gzip *gz);
-
 /* Begin, continue and end a gzip member in @out. Return the number of bytes. */
 size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out);
 size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out);

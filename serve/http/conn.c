@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * One HTTP connection. The next request is read after the response to the previous request was
- * sent, so pipelined requests stay in the socket buffer and are answered in order.
- */
+/* One HTTP connection. Pipelined requests stay in the socket buffer until the response is sent. */
 #include "serve/http/conn.h"
 
 #include <errno.h>
@@ -128,10 +125,7 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 	conn_close(conn);
 }
 
-/*
- * After EOF of the client and shutdown() by the exporter, epoll would report EPOLLHUP forever, so
- * no events are requested and conns_sweep() closes the connection.
- */
+/* After EOF and shutdown() epoll would report EPOLLHUP forever; conns_sweep() closes it. */
 static void wait_for_client(struct conn *conn)
 {
 	uint32_t events = conn->eof ? 0 : EPOLLIN;

@@ -24,9 +24,8 @@ struct source {
 int source_want(int loop, struct source *source, uint32_t events);
 void source_close(struct source *source);
 /*
- * Waits for events until @until_ns (CLOCK_MONOTONIC; 0: no timeout) and calls ready() of each ready
- * source. ready() may close any source, but must not free a source before loop_step() returns.
- * Returns 0 or -errno.
+ * Waits until @until_ns (CLOCK_MONOTONIC; 0: no timeout) and calls ready() of each ready source,
+ * which may close any source, but not free it. Returns 0 or -errno.
  */
 int loop_step(int loop, uint64_t until_ns);
 
@@ -111,9 +110,8 @@ void conns_reap(struct conns *conns);
 /* Memory of all responses: bodies, and full send buffers of the kernel. */
 size_t conns_held(const struct conns *conns);
 /*
- * Frees memory: closes all connections whose response has taken more than 2 s. If no response has
- * taken more than 2 s, closes the connection with the oldest response that has taken more than 250
- * ms. Never closes @asking or a stream. Returns false if no connection was closed.
+ * Closes all connections whose response has taken more than 2 s, or else the oldest of more than
+ * 250 ms, but never @asking or a stream. Returns false if there was none.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 

@@ -17,10 +17,7 @@
 #define GRACE_NS (250 * NSEC_PER_MSEC)
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
-/*
- * Interval of comments on an idle stream. If the client of a stream has disappeared, the comment on
- * the stream is not acknowledged, and the kernel closes the connection.
- */
+/* If the client of an idle stream has disappeared, the kernel closes the connection. */
 #define HEARTBEAT_NS (15 * NSEC_PER_SEC)
 /* Maximum number of connections accepted per event, so that other sources are served in between. */
 #define MAX_ACCEPT 64
@@ -87,10 +84,8 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the connection with the lowest enum rank. If several connections have the lowest rank, the
- * client with the most connections is chosen, and its oldest connection is closed. If a request has
- * arrived on the connection to be closed, the request is answered instead. Returns false if no
- * connection may be closed.
+ * Closes the oldest connection with the lowest rank, of the client with the most connections,
+ * unless a request has arrived on it. Returns false if no connection may be closed.
  */
 static bool make_room(struct conns *conns)
 {

@@ -346,10 +346,8 @@ int sandbox_confine(int dir, struct err *err)
 }
 
 /*
- * Sandbox of the helper that opens files of container runtimes. The helper keeps the user root,
- * which owns the files of container runtimes, but drops all capabilities. A helper that is not root
- * keeps CAP_DAC_READ_SEARCH. The seccomp filter allows the helper to open files for reading, to
- * list and watch directories, and to send messages.
+ * The helper stays root, which owns the files of container runtimes, without capabilities. A helper
+ * that is not root keeps CAP_DAC_READ_SEARCH. It may read, list and watch, and send messages.
  */
 static int sandbox_reader(struct err *err)
 {
@@ -372,9 +370,8 @@ static void send_fd(void *arg, unsigned int place, const char *id, int fd)
 	if (fd >= 0)
 		close(fd);
 	/*
-	 * If the channel to the exporter is closed, the helper exits. If sending fails for a
-	 * different reason, such as too many descriptors in flight, only the name of the container
-	 * @id stays unknown.
+	 * The helper exits with the exporter. After other errors, such as too many descriptors in
+	 * flight, only the name of container @id stays unknown.
 	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);

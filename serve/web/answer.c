@@ -37,11 +37,6 @@ static void count(struct server *server, int code)
 	store_sample(&server->own, row, F_HTTP_REQUESTS, 0)->u64++;
 }
 
-bool answer_wants_gzip(const struct request *request)
-{
-	return request_accepts_gzip(request->accept_encoding);
-}
-
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body)
 {

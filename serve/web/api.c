@@ -91,7 +91,7 @@ bool api_collectors(struct server *server, struct request *request, unsigned int
 void api_answer(struct server *server, struct request *request)
 {
 	const char *name = request->path + sizeof(API_PATH) - 1;
-	bool gzip = answer_wants_gzip(request);
+	bool gzip = request_accepts_gzip(request->accept_encoding);
 	int index = collector_index(name);
 
 	if (!strcmp(name, "doctor") && server->doctor[gzip]) {

@@ -171,11 +171,7 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 			body_append(copied->body, history->data + entry->at, entry->len);
 }
 
-/*
- * Answers /api/v1/history with the stored windows, which are already compressed. Without ?at,
- * /api/v1/history sends all windows in memory. With ?at and ?for, /api/v1/history sends the windows
- * of the requested time: the blocks of history files if --history is set, else windows in memory.
- */
+/* Sends the windows in memory, or those of ?at and ?for: from files if --history is set. */
 void history_http_history(struct server *server, struct request *request)
 {
 	struct copied copied;
@@ -214,6 +210,6 @@ void history_http_history(struct server *server, struct request *request)
 
 void history_http_host(struct server *server, struct request *request)
 {
-	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)],
-		    NULL);
+	answer_body(server, request, "application/json",
+		    server->host[request_accepts_gzip(request->accept_encoding)], NULL);
 }

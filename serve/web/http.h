@@ -9,10 +9,7 @@ int http_open(struct server *server, struct err *err);
 /* Logs a warning if other machines can connect without a token. */
 void http_warn_open(const struct server *server);
 
-/*
- * Maximum values of conns_held() in bytes, for answering scrapes and for answering other requests.
- * ANSWER_HELD_OTHERS is lower than ANSWER_HELD_SCRAPES, so that memory is left for scrapes.
- */
+/* Limits of conns_held() in bytes. The difference is left for scrapes. */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
@@ -20,15 +17,11 @@ void answer_text(struct server *server, struct request *request, int code, const
 /* Answers with @body and status 200, or with 503 and @missing if @body is NULL. */
 void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body, const char *missing);
-/*
- * Queues headers and @body. If @body is NULL, the response has no Content-Length. 304 responses and
- * streams have no @body. @cache is the value of Cache-Control.
- */
+/* Queues headers and @body; NULL for 304 and streams. @cache is the value of Cache-Control. */
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
 /* True if conns_held() is within @limit, or a slow client was cut; else answers 503. */
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
-bool answer_wants_gzip(const struct request *request);
 
 #define API_PATH    "/api/v1/"
 #define TRACES_PATH API_PATH "traces/"
@@ -71,11 +64,7 @@ int history_http_open(struct server *server);
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
-/*
- * Answers /api/v1/history: all windows in memory, oldest first, as gzip of JSON lines. With
- * ?at=SECONDS&for=SECONDS, sends the windows of the requested time: from history files if --history
- * is set, else from memory.
- */
+/* Windows in memory, or with ?at=SECONDS&for=SECONDS also of files, as gzip of JSON lines. */
 void history_http_history(struct server *server, struct request *request);
 /* /api/v1/report: the last windows, or those nearest to ?at=SECONDS, as HTML. */
 void history_http_report(struct server *server, struct request *request);

@@ -167,9 +167,9 @@ static int sink(void *arg, const char *data, size_t len)
 	return body->failed ? -ENOMEM : 0;
 }
 
-static struct body *render(struct server *server, enum prom_format format, bool gzip, size_t room)
+static struct body *render(struct server *server, enum prom_format format, bool gzip)
 {
-	struct body *body = body_new(gzip, room + room / 16);
+	struct body *body = body_new(gzip, 1 << 16);
 	struct prom *prom = malloc(sizeof(*prom));
 	bool complete = false;
 
@@ -193,16 +193,14 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 
 static struct body *refresh(struct server *server, enum prom_format format, bool gzip)
 {
-	struct cached *cached = &server->metrics[format][gzip];
+	struct body **cached = &server->metrics[format][gzip];
 
-	if (cached->body || store_copy(&server->store, server->copy))
-		return cached->body;
+	if (*cached || store_copy(&server->store, server->copy))
+		return *cached;
 	self_metrics_collect(server);
-	cached->body = render(server, format, gzip, cached->room);
-	if (cached->body)
-		cached->room = cached->body->len;
+	*cached = render(server, format, gzip);
 	store_copy_done(&server->store);
-	return cached->body;
+	return *cached;
 }
 
 void scrape_answer(struct server *server, struct request *request)
@@ -210,14 +208,15 @@ void scrape_answer(struct server *server, struct request *request)
 	enum prom_format format = prom_accept(request->accept, server->config.native_histograms);
 
 	answer_body(server, request, prom_content_type(format),
-		    refresh(server, format, answer_wants_gzip(request)), "out of memory");
+		    refresh(server, format, request_accepts_gzip(request->accept_encoding)),
+		    "out of memory");
 }
 
 void scrape_forget(struct server *server)
 {
 	for (int format = 0; format < PROM_NR_FORMATS; format++)
 		for (int gzip = 0; gzip < 2; gzip++) {
-			body_put(server->metrics[format][gzip].body);
-			server->metrics[format][gzip].body = NULL;
+			body_put(server->metrics[format][gzip]);
+			server->metrics[format][gzip] = NULL;
 		}
 }

@@ -212,9 +212,8 @@ static int attach(struct server *s, struct err *err)
 }
 
 /*
- * Capabilities are per thread, so sandbox_drop() is called before the second thread is created. The
- * seccomp filter is installed on all threads after the second thread was created, because the
- * seccomp filter does not allow new threads.
+ * Capabilities are per thread, so they are dropped before the second thread exists. The seccomp
+ * filter allows no new threads, so it is installed on all threads afterwards.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {

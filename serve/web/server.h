@@ -28,12 +28,6 @@ struct own_bpf {
 	uint64_t map_bytes;
 };
 
-/* A response of /metrics that is shared until scrape_forget(). */
-struct cached {
-	struct body *body;
-	size_t room; /* size in bytes of the last body, used as the estimate for the next body */
-};
-
 struct server {
 	struct config config;
 	struct auth auth;
@@ -55,8 +49,8 @@ struct server {
 	/* copy of the store for scrapes; not freed between scrapes, to reuse its memory */
 	struct series_table copy[FAMILY_NR];
 	struct store own;	       /* counters of the event loop's thread */
-	/* cached responses of /metrics, indexed by format and by gzip (0 or 1) */
-	struct cached metrics[PROM_NR_FORMATS][2];
+	/* responses of /metrics until the next round, indexed by format and by gzip (0 or 1) */
+	struct body *metrics[PROM_NR_FORMATS][2];
 	struct body *doctor[2];
 	struct body *host[2];
 	char machine[512]; /* description of the machine for the HTML report */

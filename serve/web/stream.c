@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * /api/v1/stream: sends each measurement window as a server-sent event to all clients. A stream
- * ends with its connection, so the response needs neither Content-Length nor chunks.
- */
+/* Sends each window as a server-sent event. A stream ends with its connection, without chunks. */
 #include "serve/web/http.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists and sends trace recordings of one directory. The exporter opens the recordings as an
- * unprivileged user and does not follow links. Recordings are sent as attachments, so that a
- * browser saves the recording and does not show the recording as a page of the exporter.
+ * Lists and sends recordings of one directory, opened as an unprivileged user without following
+ * links, and sent as attachments, so that a browser does not show them as pages of the exporter.
  */
 #include "serve/web/http.h"
 
@@ -190,7 +189,7 @@ void traces_list(struct server *server, struct request *request)
 	if (report && files.cut)
 		report_note(report, "the directory has more than 4,000 entries, of which 4,000 were looked at: remove old recordings");
 	if (report)
-		body = api_render(report, answer_wants_gzip(request));
+		body = api_render(report, request_accepts_gzip(request->accept_encoding));
 	answer_body(server, request, "application/json", body,
 		    rc && rc != -ENOMEM ? "cannot read the directory of recordings"
 					: "out of memory");
@@ -216,7 +215,7 @@ static struct body *read_body(int fd, bool gzip, size_t size)
 
 static void send_file(struct server *server, struct request *request, int fd, size_t size)
 {
-	struct body *body = read_body(fd, answer_wants_gzip(request), size);
+	struct body *body = read_body(fd, request_accepts_gzip(request->accept_encoding), size);
 
 	/* The name of a recording may contain any byte. */
 	if (body)

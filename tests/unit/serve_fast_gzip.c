@@ -20,9 +20,7 @@ static size_t pack_all(const unsigned char *text, size_t len, size_t piece, unsi
 	static struct fast_gzip all, *gzip = &all;
 	size_t used;
 
-	fast_gzip_init(gzip);
 	used = fast_gzip_begin(gzip, out);
-
 	for (size_t at = 0; at < len; at += piece) {
 		size_t now = len - at < piece ? len - at : piece;
 		size_t got = fast_gzip_add(gzip, text + at, now, out + used);

@@ -25,8 +25,7 @@ TEST(several_neighbours)
 	EXPECT("neighbour", "/app", "/one", "",
 	       "echo 1 > /cg/one/cpu.idle; echo 1 > /cg/two/cpu.idle",
 	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); "
-	       "2 "
-	       "tasks named burner use 1.7 CPUs");
+	       "2 tasks named burner use 1.7 CPUs");
 	strcpy(scene.settings[2].path, "/t o");
 	scene.paths[2].path = "/t o";
 	EXPECT("neighbour", "/app", "/one", "",
@@ -75,8 +74,7 @@ TEST(many_cgroups)
 	scene.paths[3].path = "/job-c";
 	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", NULL, NULL,
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
-	       "wait: "
-	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
+	       "wait: 24 ms per second, 100 % of its waiting (p99 5 ms)");
 	/* One of the processes named job has not exited yet. */
 	task(9, "job", "/jobs/b", 300)->sleeps = 0;
 	scene.suspects[1].pid = 0;
@@ -160,8 +158,7 @@ TEST(starved)
 	EXPECT("realtime", "/app", "spinner (PID 8)", "",
 	       "chrt -i -p 0 8; echo 1 > /cg/rt/cpu.idle",
 	       "spinner (PID 8 in /rt, SCHED_FIFO priority 0) makes service (PID 7 in /app) wait: "
-	       "no "
-	       "CPU time in 1 s");
+	       "no CPU time in 1 s");
 	rt->policy = SCHED_OTHER;
 	EXPECT("neighbour", "/app", "/rt", "/cg/rt/cpu.idle=1", "", NULL);
 	/* A real-time task on another CPU is not the culprit. */
@@ -173,8 +170,7 @@ TEST(starved)
 	s->ns = 2 * MS;
 	EXPECT("sched_idle", "/app", "spinner (PID 8)", "", "chrt -o -p 0 7; chrt -i -p 0 8",
 	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2.0 ms of CPU time in 1 "
-	       "s; "
-	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
+	       "s; service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
 	/*
 	 * A task with policy SCHED_IDLE gets no separate finding if its cgroup already has a
 	 * finding.
@@ -193,8 +189,7 @@ TEST(starved)
 	s->nice = 0;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
 	       "/batch makes service (PID 7 in /app) wait: no CPU time in 1 s; burner (PID 8) uses "
-	       "0.9 "
-	       "CPUs");
+	       "0.9 CPUs");
 	assert_int_equal(end(), 1);
 	report_free(report);
 	/* The task waits only because a CPU quota throttles it. */
@@ -320,8 +315,7 @@ TEST(several_quotas)
 	EXPECT("quota", "/pod/app", "/pod/app", "",
 	       "echo max > /cg/pod/app/cpu.max; echo max > /cg/pod/cpu.max",
 	       "/pod/app waits for the CPU quota of /pod/app (0.2 CPUs) and of /pod (0.2 CPUs): "
-	       "300 "
-	       "ms per second, 100 % of its waiting");
+	       "300 ms per second, 100 % of its waiting");
 	/*
 	 * The quota of the parent is sufficient for the tasks, so only the quota of /pod/app is the
 	 * cause.
@@ -361,6 +355,20 @@ TEST(busy_in_own_cgroup)
 	/* The tasks that never sleep use less than a quarter of the CPU time. */
 	scene.suspects[1].ns = scene.suspects[2].ns = 150 * MS;
 	EXPECT("same_group", "/app", "/app", "", "", NULL);
+}
+
+/* The tasks of /app wait for each other because /hog uses one of the two CPUs. */
+TEST(own_tasks_beside_hog)
+{
+	begin();
+	wait_for("/app", 300, 0);
+	wait_for("/hog", 50, 0);
+	for (uint32_t pid = 7; pid < 10; pid++)
+		task(pid, "service", "/app", 300);
+	task(10, "hog", "/hog", 950);
+	EXPECT("same_group", "/app", "/app", NULL, NULL, NULL);
+	scene.suspects[3].sleeps = 0;
+	EXPECT("neighbour", "/app", "/hog", NULL, NULL, NULL);
 }
 
 /*
@@ -496,8 +504,7 @@ TEST(pinned)
 	cpuset_del(&task(7, "service", "/app", 500)->allowed, 0);
 	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
-	       "which "
-	       "its affinity excludes, is 90 % idle");
+	       "which its affinity excludes, is 90 % idle");
 	/*
 	 * The victim waited behind several tasks on CPU 1, and one finding contains all these
 	 * tasks.
@@ -553,9 +560,9 @@ TEST(quota_of_vm)
 	s->levels[2].throttled_ns = 5;
 	task(7, "CPU 0/KVM", scene.paths[0].path, 150);
 	EXPECT("quota", scene.paths[0].path, scope, "", "virsh schedinfo 3 --live global_quota=-1",
-	       "VM web (/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0) waits for the "
-	       "CPU quota of /machine.slice/machine-qemu\\x2d3\\x2dweb.scope (0.2 CPUs): 600 ms per "
-	       "second, 75 % of its waiting");
+	       "VM web (/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0) waits for "
+	       "the CPU quota of /machine.slice/machine-qemu\\x2d3\\x2dweb.scope (0.2 CPUs): 600 "
+	       "ms per second, 75 % of its waiting");
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
@@ -577,8 +584,8 @@ TEST(quota_of_vm)
 	s->levels[0].quota_us = 20000;
 	s->levels[0].period_us = 100000;
 	EXPECT("quota", "/pod/compute", "/pod/compute", "/cg/pod/compute/cpu.max=max", "",
-	       "VM web (/pod/compute) waits for the CPU quota of /pod/compute (0.2 CPUs): 600 ms per "
-	       "second, 75 % of its waiting");
+	       "VM web (/pod/compute) waits for the CPU quota of /pod/compute (0.2 CPUs): 600 ms "
+	       "per second, 75 % of its waiting");
 }
 
 TEST(idle_exit)
@@ -667,11 +674,11 @@ TEST(test_command_of_setting)
 		const char *setting, *next;
 	} rows[] = {
 		{"/sys/fs/cgroup/a/cpu.idle=1",
-		 "echo 1 > /sys/fs/cgroup/a/cpu.idle; to confirm: "
-		 "subtick try --set /sys/fs/cgroup/a/cpu.idle=1 --watch '/my app'"},
+		 "echo 1 > /sys/fs/cgroup/a/cpu.idle; to confirm: subtick try --set "
+		 "/sys/fs/cgroup/a/cpu.idle=1 --watch '/my app'"},
 		{"/sys/a;reboot'/cpu.max=max 5",
-		 "echo 'max 5' > '/sys/a;reboot'\\''/cpu.max'; to confirm: "
-		 "subtick try --set '/sys/a;reboot'\\''/cpu.max=max 5' --watch '/my app'"},
+		 "echo 'max 5' > '/sys/a;reboot'\\''/cpu.max'; to confirm: subtick try --set "
+		 "'/sys/a;reboot'\\''/cpu.max=max 5' --watch '/my app'"},
 	};
 	static const struct finding_rule rule = {"rule", "task", 0.01, "look"};
 

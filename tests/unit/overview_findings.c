@@ -90,8 +90,7 @@ TEST(quota_names_the_ancestor)
 	task(8, "service", "/pod/app", 50);
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
 	       "/pod/app waits for the CPU quota of /pod (0.2 CPUs): 600 ms per second, 75 % of "
-	       "its "
-	       "waiting; /pod/side uses 75 % of the quota");
+	       "its waiting; /pod/side uses 75 % of the quota");
 	/*
 	 * /pod/side never sleeps and waits longer than /pod/app. In the finding, /pod/side is the
 	 * consumer of the quota, not the victim.
@@ -273,8 +272,7 @@ TEST(root_has_no_files)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "/cg/app/cpu.weight=10000", "",
 	       "tasks of / make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); "
-	       "cron "
-	       "uses 0.9 CPUs, a 0.8, b 0.8");
+	       "cron uses 0.9 CPUs, a 0.8, b 0.8");
 }
 
 TEST(realtime)
@@ -297,8 +295,7 @@ TEST(realtime)
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % "
-	       "of "
-	       "its waiting");
+	       "of its waiting");
 	/* The advice does not change the policy of a task that hardly runs. */
 	task(9, "watchdog", "/", 1)->policy = SCHED_FIFO;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7", NULL);
@@ -336,10 +333,7 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 50 % of its waiting; burner "
 	       "(PID 7) uses 1.8 CPUs");
-	/*
-	 * If a process of the root cgroup wakes fewer than 5 times per second, the process's part
-	 * of the waits is unknown.
-	 */
+	/* The waits of a process with fewer than 5 wake-ups per second are unknown. */
 	scene.suspects[1].sleeps = scene.suspects[2].sleeps = 4;
 	EXPECT(NULL);
 	scene.suspects[2].sleeps = 5;
@@ -352,9 +346,7 @@ TEST(root)
 	task(9, "web", "/", 50);
 	EXPECT("same_group", "/", "/: burner", "", "chrt -i -p 0 7",
 	       "web (PID 9 in /) waits for other tasks of its cgroup: 400 ms per second, 100 % of "
-	       "its "
-	       "waiting "
-	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
+	       "its waiting (p99 5 ms); burner (PID 7) uses 1.9 CPUs");
 	/* The culprit must not have the same command name as the victim. */
 	strcpy(scene.suspects[0].name, "web");
 	task(10, "make", "/", 1)->sleeps = 0;
@@ -398,8 +390,8 @@ TEST(autogroup)
 	EXPECT("same_group", "/", "/: burner", "", NULL, NULL);
 	scene.suspects[1].autogroup = 4;
 	EXPECT("nice", "/", "burner (PID 7)", "", "renice -n 0 -p 9; chrt -i -p 0 7",
-	       "burner (PID 7) makes web (PID 9 in /) wait: 400 ms per second, 100 % of its waiting "
-	       "(p99 5 ms); web (PID 9) has nice 10, burner (PID 7) nice 0");
+	       "burner (PID 7) makes web (PID 9 in /) wait: 400 ms per second, 100 % of its "
+	       "waiting (p99 5 ms); web (PID 9) has nice 10, burner (PID 7) nice 0");
 	/* A task with a higher real-time priority does not wait for the culprit. */
 	scene.suspects[0].policy = scene.suspects[1].policy = SCHED_RR;
 	scene.suspects[0].priority = 10;
@@ -421,8 +413,7 @@ TEST(short_lived)
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms "
-	       "per "
-	       "second, 100 % of its waiting (p99 5 ms)");
+	       "per second, 100 % of its waiting (p99 5 ms)");
 	/* If the cgroup has no setting file, the advice changes the parent's policy. */
 	scene.window.nr_settings = 0;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
@@ -475,21 +466,14 @@ TEST(short_lived_victims)
 	s->cgroup_id = 1;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
 	       "short-lived processes of /app (2000 bomb per second) make /app wait: 30 ms per "
-	       "second, "
-	       "100 % of its waiting (p99 5 ms)");
+	       "second, 100 % of its waiting (p99 5 ms)");
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
-	/*
-	 * There is no command, because the children would inherit the policy of their parent, and
-	 * the parent would still wait.
-	 */
+	/* The children would inherit the policy of their parent, and the parent would still wait. */
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
-	/*
-	 * The parent and its children are in one cgroup, so a cgroup setting would not help the
-	 * parent.
-	 */
+	/* No cgroup setting helps the parent, because its children are in the same cgroup. */
 	settings("/app");
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
 	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
@@ -514,6 +498,37 @@ TEST(short_lived_victims)
 	       "(PID 8) uses 0.9 CPUs");
 }
 
+TEST(short_lived_beside_hog)
+{
+	struct suspect *s;
+
+	/* All waiting behind a cgroup that uses more CPU time is delay. */
+	begin();
+	wait_for("/batch", 300, 0);
+	s = task(0, "httpd", "", 300);
+	s->count = 20;
+	s->cgroup_id = 1;
+	s->parent = 7;
+	task(7, "httpd", "/app", 50);
+	task(8, "burner", "/batch", 1600)->sleeps = 0;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
+	       "/batch makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); burner "
+	       "(PID 8) uses 1.6 CPUs");
+	/* PID 1 is the parent of orphaned processes, but did not start the processes. */
+	s->cgroup_id = 2;
+	s->parent = 1;
+	scene.paths[1].path = "/";
+	scene.suspects[2].ns = 0;
+	task(1, "init", "/", 5);
+	settings("/app");
+	EXPECT("short_lived", "/app", "/: httpd", "/cg/app/cpu.weight=10000", "",
+	       "short-lived processes of / (20 httpd per second) make /app wait: 300 ms per "
+	       "second, 100 % of its waiting (p99 5 ms)");
+	/* The victim already has the highest weight, and no other advice exists. */
+	scene.settings[0].levels[0].weight = 10000;
+	EXPECT("short_lived", "/app", "/: httpd", "", "", NULL);
+}
+
 TEST(priorities_in_one_cgroup)
 {
 	struct suspect *s;
@@ -525,8 +540,7 @@ TEST(priorities_in_one_cgroup)
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
 	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
-	       "ms); service (PID 8) has nice 19, "
-	       "builder (PID 7) nice 0");
+	       "ms); service (PID 8) has nice 19, builder (PID 7) nice 0");
 	/* A task with nice 0 has most of the waits, so nice values are not the cause. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
@@ -541,16 +555,17 @@ TEST(priorities_in_one_cgroup)
 	scene.window.suspects.list[0].ns = 1900 * MS;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
-	EXPECT("same_group", "/app", "/app", "", "",
+	EXPECT("same_group", "/app", "/app: service", "", "chrt -i -p 0 7",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
-	       "ms); 2 tasks named service use 1.9 CPUs");
+	       "ms); 2 tasks named service use 1.9 CPUs; service (PID 7) never sleeps");
 	/* The waiting task has the policy SCHED_IDLE, so there is no finding same_group. */
 	scene.window.suspects.list[0].policy = SCHED_IDLE;
 	EXPECT(NULL);
 	scene.window.suspects.list[0].policy = SCHED_OTHER;
+	scene.window.suspects.list[0].sleeps = 500;
 	cpuset_add(&scene.window.offline, 2);
 	EXPECT("same_group", "/app", "/app", "/sys/devices/system/cpu/cpu2/online=1", "",
-	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
+	       "tasks of /app wait for each other: 385 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs; CPU 2 is offline");
 	/* The cgroup hardly uses its allowed CPUs, so there is no finding same_group. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
@@ -570,9 +585,7 @@ TEST(kernel_threads)
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "",
 	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait: 200 ms per second, "
-	       "100 "
-	       "% of "
-	       "its waiting (p99 5 ms)");
+	       "100 % of its waiting (p99 5 ms)");
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
@@ -586,8 +599,8 @@ TEST(kernel_threads)
 		task(pid, name, "/", 200)->kthread = true;
 	}
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
-	       "kernel threads, mostly kworker/u8:1-loop0 (0.3 CPUs, mostly in loop_fn) make "
-	       "/app wait: 200 ms per second, 100 % of its waiting (p99 5 ms)");
+	       "kernel threads, mostly kworker/u8:1-loop0 (0.3 CPUs, mostly in loop_fn) make /app "
+	       "wait: 200 ms per second, 100 % of its waiting (p99 5 ms)");
 	strcpy(s->name, "kswapd0");
 	EXPECT("kernel_threads", "/app", "kswapd0", "", "renice -n 19 -p 7", NULL);
 	strcpy(s->name, "ksoftirqd/1");
@@ -601,9 +614,8 @@ TEST(kernel_threads)
 	scene.cpu[0].busy_ratio = 0.1;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "taskset -pc 0-1 20",
 	       "kernel threads, mostly ksoftirqd/1 (0.3 CPUs, mostly NET_RX softirqs) make /app "
-	       "wait: "
-	       "200 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which its affinity "
-	       "excludes, is 90 % idle");
+	       "wait: 200 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which its "
+	       "affinity excludes, is 90 % idle");
 	strcpy(s->name, "migration/1");
 	scene.cpu[0].busy_ratio = 1.0;
 	EXPECT("stop_machine", "/app", "migration/1", "", "", NULL);
@@ -643,8 +655,7 @@ TEST(interrupts)
 	task(7, "barrier", "/batch", 900)->cpu = 0;
 	EXPECT("ipi", "", "barrier (PID 7)", "", "",
 	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, "
-	       "where "
-	       "mostly this task runs: barrier (PID 7)");
+	       "where mostly this task runs: barrier (PID 7)");
 	/*
 	 * The finding names the process that sent the IPIs, if this process is known. For the
 	 * interrupt line of a device, the finding advises to use another CPU for the interrupts.

@@ -378,10 +378,7 @@ void config_runq(const struct config *config, struct runq_opts *ret_opts)
 		.idle_states = config->idle_states,
 		.avoidable = config->avoidable,
 		.pressure = config->pressure,
-		/*
-		 * Reading cpu.pressure of each cgroup would cost more CPU time than the measurement
-		 * itself.
-		 */
+		/* Reading cpu.pressure of each cgroup costs more than the measurement. */
 		.psi_node_only = true,
 		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,

@@ -42,10 +42,7 @@ enum config_label { CONFIG_LABELS(CONFIG_LABEL_ENUM) CONFIG_NR_LABELS };
 #undef CONFIG_LABEL_ENUM
 extern const char *const config_label_names[];
 
-/*
- * Options of `subtick serve`; a NULL name ends the list. The settings file may contain all options
- * except options with OPT_ARGV.
- */
+/* Options of `subtick serve`. All but OPT_ARGV may be in the settings file. */
 extern const struct opt config_settings[];
 
 struct config {
@@ -79,10 +76,7 @@ struct config {
 	/* share of run-queue waits that are counted, from 0 to 1; 1 counts all */
 	double sample_ratio;
 	bool no_causes;
-	/*
-	 * true if blame_limit was 0 at the start, so that the cgroups that cause waits are not
-	 * recorded
-	 */
+	/* true if blame_limit was 0 at the start: culprits are not recorded */
 	bool no_blame;
 	bool fine; /* histograms of waits: true: fine buckets; false: boundaries le_ns */
 	bool native_histograms;
@@ -114,10 +108,7 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 		 struct err *err);
 /* Reads a settings file. A NULL path means CONFIG_FILE, which may be missing. */
 int config_read(struct config *config, const char *path, struct err *err);
-/*
- * Checks combinations of settings and computes dependent settings. Call config_complete() after all
- * settings are set.
- */
+/* Checks combinations of settings and computes dependent ones, after all are set. */
 int config_complete(struct config *config, struct err *err);
 /* Removes all listen addresses from the settings. */
 void config_clear_listen(struct config *config);

@@ -17,26 +17,15 @@
 #include "serve/http/body.h"
 
 #define HISTORY_DIR "/var/lib/subtick/history"
-/*
- * Maximum time and size of a history block. SIGKILL loses at most one history block per collector.
- */
+/* SIGKILL loses at most one block per collector. */
 #define HISTORY_BLOCK_NS  (10ULL * 1000000000)
 #define HISTORY_BLOCK_RAW (256u << 10)
-/*
- * Maximum time in seconds by which two successive history files overlap. History files overlap,
- * because blocks of different collectors end at different times.
- */
+/* Files overlap, because blocks of different collectors end at different times. */
 #define HISTORY_OVERLAP_S 60
-/*
- * A history file has at most 1/16 of the size limit of --keep, so that deleting the oldest file
- * loses little.
- */
+/* A file has at most 1/16 of the size limit, so deleting the oldest loses little. */
 #define HISTORY_FILES 16
 #define HISTORY_COLLECTORS 8
-/*
- * open() flags for appending blocks. The seccomp filter requires all flags of HISTORY_OPEN but
- * O_CLOEXEC.
- */
+/* The seccomp filter requires all these flags but O_CLOEXEC. */
 #define HISTORY_OPEN (O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
 
 #define HISTORY_NAME 40
@@ -51,10 +40,7 @@ struct history_head {
 /* Constant part of the gzip header: all members of struct history_head before size. */
 extern const struct history_head history_head;
 
-/*
- * Maximum age and size of the history (--keep). The oldest history file is deleted if its age or
- * the total size of all history files exceeds the maximum.
- */
+/* Limits of the history (--keep). Above them the oldest file is deleted. */
 struct history_keep {
 	uint64_t age_ns, bytes;
 };
@@ -106,10 +92,7 @@ int history_files_start(struct history_files *files, const char *path, struct er
 /* Writes all blocks that are not yet written, and closes the files. */
 void history_files_close(struct history_files *files);
 
-/*
- * True if the CPU budget of the history, 1 % of one CPU, allows another round of windows. The
- * caller adds the CPU time of each round of windows to debt_ns.
- */
+/* True if the budget of 1 % of one CPU allows another round, added to debt_ns. */
 bool history_files_within_budget(struct history_files *files, uint64_t now_ns);
 /* One measurement window as a line of JSON. */
 struct history_line {
@@ -129,31 +112,17 @@ void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
 /* scandir() filter that selects history files. */
 int history_is_file(const struct dirent *entry);
 
-/*
- * Callback for each history block. If the callback returns a nonzero value, the iteration ends, and
- * history_walk() returns the value.
- */
+/* Callback for each block. A nonzero result ends the iteration and is returned. */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
-/*
- * Calls @fn for each history block that has windows between @from_s and @to_s, oldest file first.
- */
+/* Calls @fn for blocks with windows between @from_s and @to_s, oldest file first. */
 int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg);
-/*
- * Decompresses a history block into a NUL-terminated text, which the caller frees. Returns NULL if
- * out of memory or if the block is damaged.
- */
+/* Decompresses a block into a text that the caller frees. NULL: no memory, or damaged. */
 char *history_unpack(int fd, const struct history_member *member, size_t *ret_len);
 /* Decompresses one gzip member in memory, with the same result as history_unpack(). */
 char *history_inflate(const char *packed, size_t size, size_t *ret_len);
-/*
- * Returns the Unix time in ns at which the window of a JSON line ended, and sets @ret_window_ns to
- * the length of the window. Returns 0 if the line is not a window.
- */
+/* Unix time in ns at the end of the window of a JSON line; 0 if it is not a window. */
 uint64_t history_line_time(const char *line, uint64_t *ret_window_ns);
-/*
- * Reads the header of the gzip member at offset @at. Returns false if there is no gzip member at
- * offset @at.
- */
+/* Reads the header of the gzip member at @at. False if there is none. */
 bool history_member_read(int fd, uint64_t at, struct history_member *ret_member);
 
 #endif

@@ -18,16 +18,11 @@
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
-/*
- * The history may use 1 % of the time of one CPU, and temporarily DEBT_NS of additional CPU time.
- */
+/* 1 % of the time of one CPU, and temporarily DEBT_NS more. */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)
 
-/*
- * Offset at the end of the last complete block of a history file. Only the last block is verified,
- * because a crash cannot damage earlier blocks.
- */
+/* Only the last block is verified, because a crash cannot damage earlier blocks. */
 static uint64_t complete_end(int fd, uint64_t size)
 {
 	struct history_member member, last;
@@ -99,10 +94,7 @@ static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 	return nr && !sizes ? -ENOMEM : 0;
 }
 
-/*
- * Opens the history file for the hour of @first_s. Reopens the current history file if another
- * process removed or changed the file.
- */
+/* Opens the file for the hour of @first_s, again if another process changed it. */
 static int file_ready(struct history_files *f, uint32_t first_s)
 {
 	uint64_t most = f->keep->bytes / HISTORY_FILES;
@@ -142,10 +134,7 @@ static int append(struct history_files *f, const struct history_block *b, const 
 		return 0;
 	}
 	rc = done < 0 ? -errno : -ENOSPC;
-	/*
-	 * Truncate the history file to remove the block that was only partly written. If truncating
-	 * fails, the next call of file_ready() detects the wrong size and truncates the file.
-	 */
+	/* If this fails, the next file_ready() sees the wrong size and truncates the file. */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }
 
@@ -186,10 +175,7 @@ void history_files_add(struct history_files *f, unsigned int index, const struct
 		return;
 	}
 	body_append(b->raw, line->json, line->len);
-	/*
-	 * A window may end at an earlier time than previous windows, because the system clock may
-	 * have been set back.
-	 */
+	/* The system clock may have been set back. */
 	b->first_s = end_s < b->first_s ? end_s : b->first_s;
 	b->last_s = end_s > b->last_s ? end_s : b->last_s;
 	b->windows++;

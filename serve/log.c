@@ -21,9 +21,7 @@ void log_line(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	/*
-	 * A log line is written with one system call, so that the lines of two threads do not mix.
-	 */
+	/* One system call per line, so that the lines of two threads do not mix. */
 	dprintf(STDERR_FILENO, "subtick serve: %s\n", line);
 }
 

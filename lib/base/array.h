@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Growing arrays, memory blocks that are freed together, comparison functions for qsort(), merging
- * of equal elements, FNV-1a hash.
- */
+/* Growing arrays, memory blocks freed together, comparison for qsort(), merging, FNV-1a hash. */
 #ifndef SUBTICK_BASE_ARRAY_H
 #define SUBTICK_BASE_ARRAY_H
 
@@ -71,10 +68,7 @@ struct blocks {
 	bool failed; /* true if an allocation failed */
 };
 
-/*
- * Returns zeroed memory that is valid until blocks_free(). If out of memory, returns NULL and sets
- * @blocks->failed.
- */
+/* Returns zeroed memory that is valid until blocks_free(). NULL: out of memory, sets @failed. */
 static inline void *blocks_calloc(struct blocks *blocks, size_t nr, size_t size)
 {
 	void *block = calloc(nr, size);

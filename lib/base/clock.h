@@ -32,10 +32,7 @@ static inline uint64_t clock_unix_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/*
- * Offset of clock @id from CLOCK_MONOTONIC in ns. The error of the returned offset is at most half
- * of *ret_width.
- */
+/* Offset of clock @id from CLOCK_MONOTONIC in ns. The error is at most half of *ret_width. */
 int64_t clock_offset_ns(clockid_t id, int64_t *ret_width);
 
 /* Time of clock @id at the instant when CLOCK_MONOTONIC is @mono_ns. */
@@ -51,10 +48,7 @@ static inline uint64_t timeval_ns(struct timeval tv)
 	return tv.tv_sec * NSEC_PER_SEC + tv.tv_usec * NSEC_PER_USEC;
 }
 
-/*
- * Rate correction of CLOCK_MONOTONIC by NTP, relative to the hardware counter: 1e-6 is 1 ppm.
- * Returns 0 if unknown.
- */
+/* NTP's rate correction of CLOCK_MONOTONIC: 1e-6 is 1 ppm. Returns 0 if unknown. */
 double ntp_rate(void);
 
 /* Parses a decimal number of 0 or more. @ret_end is the first character after the number. */

@@ -58,10 +58,7 @@ size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
 
 /* Buffer size for the longest mask of cpuset_format_mask(), including the NUL. */
 #define CPUSET_MASK_SIZE (CPUSET_MAX / 32 * 9 + 1)
-/*
- * Writes the set as a bitmap such as "1,00000000", as in files of the kernel: groups of 32 bits,
- * highest first.
- */
+/* Writes the set as a bitmap such as "1,00000000": groups of 32 bits, highest first. */
 size_t cpuset_format_mask(const struct cpuset *set, char *buf, size_t size);
 
 #define cpuset_for_each(cpu, set)                                        \

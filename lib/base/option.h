@@ -22,10 +22,7 @@ typedef int opt_parse(const struct opt *opt, const char *value, void *base, stru
 
 /* Time when a changed setting takes effect. */
 enum opt_when {
-	/*
-	 * the setting takes effect after a restart, because the running exporter has dropped the
-	 * privileges that the change requires
-	 */
+	/* takes effect after a restart, because the change needs dropped privileges */
 	OPT_RESTART,
 	OPT_LIVE, /* the setting takes effect when the exporter receives SIGHUP */
 	OPT_ARGV, /* the option exists only on the command line and is no setting */
@@ -59,10 +56,7 @@ struct opt {
 
 /* Parsers of common types. Each parser sets the struct member of its option. */
 opt_parse opt_flag;   /* parses a bool */
-/*
- * parses a text, stored as a const char * without a copy; if @words is set, the text must be one of
- * @words
- */
+/* parses a text, stored as a const char * without a copy; one of @words if @words is set */
 opt_parse opt_text;
 opt_parse opt_string; /* parses a text, stored as a copy in a char *; frees the old copy */
 opt_parse opt_cpus;   /* parses a list of CPUs into a struct cpuset */
@@ -77,10 +71,7 @@ opt_parse opt_set;
 /* Initializer of the struct member that stores an option's value. */
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
-/*
- * Initializer of an option's parser and struct member. The type of the struct member selects the
- * parser.
- */
+/* Initializer of an option's parser and member. The type of the member selects the parser. */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
 		bool: opt_flag,                          \
@@ -102,28 +93,19 @@ opt_parse opt_set;
 	.parse = _Generic(((type *)0)->member, uint32_t: opt_set), .words = (names),    \
 	OPT_AT(type, member)
 
-/*
- * Calls the parser of @opt and returns the parser's result. On failure @err names the option and
- * @value.
- */
+/* Calls the parser of @opt. On failure @err names the option and @value. */
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
 /* True if the option has the same value in both structs. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
 /* Finds the option @name of @len bytes. Returns NULL if @table does not contain the option. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
-/*
- * Closest name to a mistyped word; must be initialized with {0}. @name is NULL if no compared name
- * is similar to the word.
- */
+/* Closest name to a mistyped word. @name is NULL if no compared name is similar. */
 struct opt_nearest {
 	const char *name;
 	unsigned int distance;
 };
-/*
- * Compares the first @len bytes of @word with @name. Stores @name in @nearest if @name is similar
- * enough, and more similar than all earlier names.
- */
+/* Stores @name in @nearest if @name is more similar to @word than all earlier names. */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 
 /* Calls @fn with each word of a comma-separated list until a call fails. */
@@ -136,10 +118,7 @@ bool opt_decimal(const char *text, const char *unit, double min, double max, dou
 int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number, struct err *err);
 int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
 		 struct err *err);
-/*
- * Removes "--" before option names in an error sentence, because users of the library have no
- * command line.
- */
+/* Removes "--" before option names, because users of the library have no command line. */
 void opt_plain(struct err *err);
 
 #endif

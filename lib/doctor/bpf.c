@@ -262,10 +262,7 @@ static const struct doctor_events events[DOC_NR] = {
 		 "use a kernel built with CONFIG_IRQSOFF_TRACER=y and CONFIG_PREEMPT_TRACER=y"},
 };
 
-/*
- * Trace events of the x86 interrupt vectors that do not cause an irq_handler_entry event. The trace
- * events of rare interrupt vectors are not checked.
- */
+/* Trace events of frequent x86 interrupt vectors that cause no irq_handler_entry event. */
 static const struct doctor_events vectors_x86 = {
 	{"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit",
 	 "call_function_entry", "call_function_exit", "call_function_single_entry",
@@ -340,10 +337,7 @@ static bool crit_module_installed(const struct doctor *d)
 	return found;
 }
 
-/*
- * True if the kernel has the kfuncs @disable and @enable, and the cheap kfunc bpf_iter_num_new()
- * for measuring the overhead.
- */
+/* True if the kernel has the kfuncs @disable, @enable and the cheap bpf_iter_num_new(). */
 static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
 {
 	return d->btf && kbtf_has_func(d->btf, disable) && kbtf_has_func(d->btf, enable) &&

@@ -21,10 +21,7 @@
 #include "host/kbtf.h"
 #include "host/perf.h"
 
-/*
- * Finds the value of a key such as "\nCapEff:" in /proc/self/status. Returns NULL if the key is
- * missing.
- */
+/* Finds the value of a key such as "\nCapEff:" in /proc/self/status, or NULL. */
 static const char *status_find(const char *status, const char *key)
 {
 	const char *line = strstr(status, key);
@@ -50,17 +47,10 @@ int caps_read(const char *root, struct caps *ret_caps)
 		return -EINVAL;
 	text = status_find(buf, "\nSeccomp:");
 	caps.seccomp = text && *text == '2';
-	text = status_find(buf, "\nNoNewPrivs:");
-	caps.no_new_privs = text && *text == '1';
-	/*
-	 * In the initial user namespace, uid_map maps every user id to itself. Kernels without
-	 * CONFIG_USER_NS have no uid_map file.
-	 */
+	/* The initial user namespace maps every user id to itself. */
 	rc = sys_read_file(root, "/proc/self/uid_map", buf, sizeof(buf));
-	if (rc >= 0 && sscanf(buf, "%lu %lu %lu", &first, &parent, &count) == 3) {
-		caps.user_ns_known = true;
+	if (rc >= 0 && sscanf(buf, "%lu %lu %lu", &first, &parent, &count) == 3)
 		caps.user_ns = first || parent || count != 4294967295UL;
-	}
 	*ret_caps = caps;
 	return 0;
 }

@@ -14,69 +14,12 @@
 #include "host/file.h"
 #include "host/kbtf.h"
 
-/*
- * Table of checks. @commands is a blank-separated list of the commands that need the check, or NULL
- * for all commands.
- */
+#define CHECK_ENTRY(id, name, check, commands) {name, doctor_check_##check, commands},
 static const struct {
 	const char *name;
 	doctor_check *run;
 	const char *commands;
-} checks[DOC_NR] = {
-	[DOC_KERNEL] = {"kernel", doctor_check_kernel, NULL},
-	[DOC_CONFIG] = {"kernel config", doctor_check_config, NULL},
-	[DOC_PRIVILEGES] = {"privileges", doctor_check_privileges, NULL},
-	[DOC_NET_ADMIN] = {"network privileges", doctor_check_net_admin, "audit wake report"},
-	[DOC_LOCKDOWN] = {"lockdown", doctor_check_lockdown, NULL},
-	[DOC_BTF] = {"BTF", doctor_check_btf, NULL},
-	[DOC_BPF] = {"BPF", doctor_check_bpf, NULL},
-	[DOC_BPF_READS] = {"BPF reads", doctor_check_bpf_reads, NULL},
-	[DOC_BPF_JIT] = {"BPF JIT", doctor_check_jit, NULL},
-	[DOC_BPF_UNPRIVILEGED] = {"unprivileged BPF", doctor_check_unprivileged, NULL},
-	[DOC_BPF_STATS] = {"BPF statistics", doctor_check_bpf_stats, NULL},
-	[DOC_EV_IDLE] = {"events: idle", doctor_check_events, NULL},
-	[DOC_EV_SWITCH] = {"events: switch", doctor_check_events, NULL},
-	[DOC_EV_IRQ] = {"events: interrupts", doctor_check_events, NULL},
-	[DOC_EV_VECTORS] = {"events: vectors", doctor_check_events, NULL},
-	[DOC_EV_SOFTIRQ] = {"events: softirqs", doctor_check_events, NULL},
-	[DOC_EV_HOTPLUG] = {"events: hotplug", doctor_check_events, NULL},
-	[DOC_EV_WAKEUP] = {"events: wake-ups", doctor_check_events, "runq wake trace serve report"},
-	[DOC_EV_IPI] = {"events: IPIs", doctor_check_events, "wake"},
-	[DOC_EV_TIMER] = {"events: timers", doctor_check_events, "wake serve report"},
-	[DOC_EV_NMI] = {"events: NMIs", doctor_check_events, "noise"},
-	[DOC_EV_SENDERS] = {"events: IPI senders", doctor_check_events, "noise"},
-	[DOC_EV_CALLS] = {"events: function calls", doctor_check_events, "noise"},
-	[DOC_EV_PREEMPTIRQ] = {"events: preemptirq", doctor_check_events, "crit"},
-	[DOC_CRIT_ENGINE] = {"crit engine", doctor_check_crit, "crit report"},
-	[DOC_PARANOID] = {"perf_event_paranoid", doctor_check_paranoid, NULL},
-	[DOC_PMU] = {"PMU", doctor_check_pmu, NULL},
-	[DOC_TRACEFS] = {"tracefs", doctor_check_tracefs, NULL},
-	[DOC_PROC_STAT] = {"/proc/stat", doctor_check_proc_stat, NULL},
-	[DOC_SCHEDSTAT] = {"/proc/schedstat", doctor_check_schedstat, NULL},
-	[DOC_SCHED_INFO] = {"sched_info", doctor_check_feature, "runq serve report"},
-	[DOC_CGROUP] = {"cgroups", doctor_check_cgroup, NULL},
-	[DOC_CLOCKSOURCE] = {"clocksource", doctor_check_clocksource, NULL},
-	[DOC_ACCOUNTING] = {"accounting", doctor_check_accounting, NULL},
-	[DOC_HZ] = {"HZ", doctor_check_hz, NULL},
-	[DOC_USER_HZ] = {"USER_HZ", doctor_check_user_hz, NULL},
-	[DOC_NOHZ] = {"NO_HZ", doctor_check_nohz, NULL},
-	[DOC_PREEMPTION] = {"preemption", doctor_check_preemption, NULL},
-	[DOC_CPUIDLE] = {"cpuidle", doctor_check_cpuidle, NULL},
-	[DOC_VIRT] = {"virtualisation", doctor_check_virt, NULL},
-	[DOC_STEAL] = {"steal", doctor_check_steal, NULL},
-	[DOC_CONTAINER] = {"container", doctor_check_container, NULL},
-	[DOC_HRTIMERS] = {"HIGH_RES_TIMERS", doctor_check_feature, "wake audit"},
-	[DOC_BANDWIDTH] = {"CFS_BANDWIDTH", doctor_check_feature, "runq"},
-	[DOC_SCHED_EXT] = {"sched_ext", doctor_check_sched_ext, "runq serve report"},
-	[DOC_PSI] = {"PSI", doctor_check_feature, "runq"},
-	[DOC_VETH] = {"VETH", doctor_check_feature, "audit"},
-	[DOC_RPS] = {"RPS", doctor_check_feature, "audit"},
-	[DOC_NET_NS] = {"NET_NS", doctor_check_feature, "audit"},
-	[DOC_ETF] = {"NET_SCH_ETF", doctor_check_feature, "wake"},
-	[DOC_PTP] = {"PTP_1588_CLOCK", doctor_check_feature, "wake"},
-	[DOC_MODULES] = {"MODULES", doctor_check_feature, "crit"},
-	[DOC_OSNOISE] = {"OSNOISE_TRACER", doctor_check_feature, "crit"},
-};
+} checks[] = {DOCTOR_CHECKS(CHECK_ENTRY)};
 
 #define END	  DOC_NR
 /* Checks for `subtick wake`, whose BPF programs do not call bpf_probe_read_kernel(). */
@@ -86,23 +29,14 @@ static const struct {
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	/*
-	 * true for an optional feature: without the feature, the status of the command is still
-	 * "full"
-	 */
+	/* without an optional feature, the status of the command is still "full" */
 	bool minor;
 };
 
-/*
- * Requirements of each command. A list of checks ends at the first 0, because 0 is DOC_KERNEL,
- * which is never a requirement.
- */
+/* Requirements of each command. Lists end at 0: DOC_KERNEL is never a requirement. */
 static const struct doctor_command {
 	const char *name;
-	/*
-	 * Checks that the command needs. If one check fails, fallback[] decides between "no" and
-	 * "part".
-	 */
+	/* if one of these checks fails, fallback[] decides between "no" and "part" */
 	enum doctor_id needs[10];
 	/* checks of which one must pass for status "part" if a check of needs[] failed */
 	enum doctor_id fallback[4];
@@ -220,13 +154,13 @@ static bool in_build(const char *const *build, const char *commands)
 
 static int read_stat(struct doctor *d)
 {
-	struct procstat stat;
+	struct sys_text stat;
 	int rc = procstat_open(&stat, d->root, &d->stat_err);
 
 	if (rc)
 		return rc;
 	rc = procstat_read(&stat, d->stat, CPUSET_MAX);
-	procstat_close(&stat);
+	sys_text_close(&stat);
 	return rc ? err_set(&d->stat_err, rc, "cannot parse /proc/stat: %s", strerror(-rc)) : 0;
 }
 
@@ -284,10 +218,7 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 	for (enum doctor_id id = 0; id < DOC_NR; id++) {
 		struct doctor_row *r = &d->rows[id];
 
-		/*
-		 * All checks run, because the status of each command is computed from their
-		 * results. Only the checks for commands of this build are shown.
-		 */
+		/* All checks run, because the status of commands depends on them. */
 		checks[id].run(d, id, r);
 		if (in_build(build, checks[id].commands))
 			columns_row(table,
@@ -313,10 +244,7 @@ static bool any_present(const struct doctor *d, const enum doctor_id *ids, size_
 	return false;
 }
 
-/*
- * Writes the names of all missing features to @detail. Returns the check that the user should fix
- * first, or END.
- */
+/* Writes all missing features to @detail. Returns the check to fix first, or END. */
 static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_command *c,
 				    char *detail, size_t size, bool *ret_whole)
 {
@@ -329,9 +257,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 
 		if (d->rows[want->id].status != DOCTOR_NO)
 			continue;
-		/*
-		 * If several features are missing, a feature that is not optional is fixed first.
-		 */
+		/* A feature that is not optional is fixed first. */
 		if (first == END || (*ret_whole && !want->minor))
 			first = want->id;
 		if (!want->minor)

@@ -13,10 +13,7 @@
 #include "host/procstat.h"
 #include "report/columns.h"
 
-/*
- * Capability numbers of linux/capability.h. Older versions of linux/capability.h lack some
- * capabilities.
- */
+/* Capability numbers; older versions of linux/capability.h lack some of them. */
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
@@ -26,14 +23,9 @@ enum cap_nr {
 
 struct caps {
 	uint64_t effective; /* bit set of effective capabilities */
-	/*
-	 * The process is outside the initial user namespace, where BPF and perf ignore
-	 * capabilities.
-	 */
+	/* outside the initial user namespace BPF and perf ignore capabilities */
 	bool user_ns;
-	bool user_ns_known;
 	bool seccomp; /* a seccomp filter is installed and may refuse system calls */
-	bool no_new_privs;
 };
 
 int caps_read(const char *root, struct caps *ret_caps);
@@ -43,10 +35,7 @@ static inline bool caps_has(const struct caps *caps, enum cap_nr nr)
 	return caps->effective >> nr & 1;
 }
 
-/*
- * True if the process has CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, which includes both. CAP_BPF
- * and CAP_PERFMON exist since Linux 5.8.
- */
+/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON, which exist since Linux 5.8. */
 static inline bool caps_bpf(const struct caps *caps)
 {
 	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_BPF);
@@ -81,63 +70,70 @@ enum doctor_status {
 	DOCTOR_NO,
 };
 
-/* Checks of `subtick doctor`, in the order of the output. */
+/*
+ * Checks of `subtick doctor` in the order of the output: X(id, name, function, commands). @commands
+ * is a blank-separated list of the commands that need the check, or NULL for all commands.
+ */
+#define DOCTOR_CHECKS(X)                                                         \
+	X(KERNEL, "kernel", kernel, NULL)                                        \
+	X(CONFIG, "kernel config", config, NULL)                                 \
+	X(PRIVILEGES, "privileges", privileges, NULL)                            \
+	X(NET_ADMIN, "network privileges", net_admin, "audit wake report")       \
+	X(LOCKDOWN, "lockdown", lockdown, NULL)                                  \
+	X(BTF, "BTF", btf, NULL)                                                 \
+	X(BPF, "BPF", bpf, NULL)                                                 \
+	X(BPF_READS, "BPF reads", bpf_reads, NULL)                               \
+	X(BPF_JIT, "BPF JIT", jit, NULL)                                         \
+	X(BPF_UNPRIVILEGED, "unprivileged BPF", unprivileged, NULL)              \
+	X(BPF_STATS, "BPF statistics", bpf_stats, NULL)                          \
+	X(EV_IDLE, "events: idle", events, NULL)                                 \
+	X(EV_SWITCH, "events: switch", events, NULL)                             \
+	X(EV_IRQ, "events: interrupts", events, NULL)                            \
+	X(EV_VECTORS, "events: vectors", events, NULL)                           \
+	X(EV_SOFTIRQ, "events: softirqs", events, NULL)                          \
+	X(EV_HOTPLUG, "events: hotplug", events, NULL)                           \
+	X(EV_WAKEUP, "events: wake-ups", events, "runq wake trace serve report") \
+	X(EV_IPI, "events: IPIs", events, "wake")                                \
+	X(EV_TIMER, "events: timers", events, "wake serve report")               \
+	X(EV_NMI, "events: NMIs", events, "noise")                               \
+	X(EV_SENDERS, "events: IPI senders", events, "noise")                    \
+	X(EV_CALLS, "events: function calls", events, "noise")                   \
+	X(EV_PREEMPTIRQ, "events: preemptirq", events, "crit")                   \
+	X(CRIT_ENGINE, "crit engine", crit, "crit report")                       \
+	X(PARANOID, "perf_event_paranoid", paranoid, NULL)                       \
+	X(PMU, "PMU", pmu, NULL)                                                 \
+	X(TRACEFS, "tracefs", tracefs, NULL)                                     \
+	X(PROC_STAT, "/proc/stat", proc_stat, NULL)                              \
+	X(SCHEDSTAT, "/proc/schedstat", schedstat, NULL)                         \
+	X(SCHED_INFO, "sched_info", feature, "runq serve report")                \
+	X(CGROUP, "cgroups", cgroup, NULL)                                       \
+	X(CLOCKSOURCE, "clocksource", clocksource, NULL)                         \
+	X(ACCOUNTING, "accounting", accounting, NULL)                            \
+	X(HZ, "HZ", hz, NULL)                                                    \
+	X(USER_HZ, "USER_HZ", user_hz, NULL)                                     \
+	X(NOHZ, "NO_HZ", nohz, NULL)                                             \
+	X(PREEMPTION, "preemption", preemption, NULL)                            \
+	X(CPUIDLE, "cpuidle", cpuidle, NULL)                                     \
+	X(VIRT, "virtualisation", virt, NULL)                                    \
+	X(STEAL, "steal", steal, NULL)                                           \
+	X(CONTAINER, "container", container, NULL)                               \
+	X(HRTIMERS, "HIGH_RES_TIMERS", feature, "wake audit")                    \
+	X(BANDWIDTH, "CFS_BANDWIDTH", feature, "runq")                           \
+	X(SCHED_EXT, "sched_ext", sched_ext, "runq serve report")                \
+	X(PSI, "PSI", feature, "runq")                                           \
+	X(VETH, "VETH", feature, "audit")                                        \
+	X(RPS, "RPS", feature, "audit")                                          \
+	X(NET_NS, "NET_NS", feature, "audit")                                    \
+	X(ETF, "NET_SCH_ETF", feature, "wake")                                   \
+	X(PTP, "PTP_1588_CLOCK", feature, "wake")                                \
+	X(MODULES, "MODULES", feature, "crit")                                   \
+	X(OSNOISE, "OSNOISE_TRACER", feature, "crit")
+
+#define DOCTOR_ENUM(id, name, check, commands) DOC_##id,
 enum doctor_id {
-	DOC_KERNEL,
-	DOC_CONFIG,
-	DOC_PRIVILEGES,
-	DOC_NET_ADMIN,
-	DOC_LOCKDOWN,
-	DOC_BTF,
-	DOC_BPF,
-	DOC_BPF_READS,
-	DOC_BPF_JIT,
-	DOC_BPF_UNPRIVILEGED,
-	DOC_BPF_STATS,
-	DOC_EV_IDLE,
-	DOC_EV_SWITCH,
-	DOC_EV_IRQ,
-	DOC_EV_VECTORS,
-	DOC_EV_SOFTIRQ,
-	DOC_EV_HOTPLUG,
-	DOC_EV_WAKEUP,
-	DOC_EV_IPI,
-	DOC_EV_TIMER,
-	DOC_EV_NMI,
-	DOC_EV_SENDERS,
-	DOC_EV_CALLS,
-	DOC_EV_PREEMPTIRQ,
-	DOC_CRIT_ENGINE,
-	DOC_PARANOID,
-	DOC_PMU,
-	DOC_TRACEFS,
-	DOC_PROC_STAT,
-	DOC_SCHEDSTAT,
-	DOC_SCHED_INFO,
-	DOC_CGROUP,
-	DOC_CLOCKSOURCE,
-	DOC_ACCOUNTING,
-	DOC_HZ,
-	DOC_USER_HZ,
-	DOC_NOHZ,
-	DOC_PREEMPTION,
-	DOC_CPUIDLE,
-	DOC_VIRT,
-	DOC_STEAL,
-	DOC_CONTAINER,
-	DOC_HRTIMERS,
-	DOC_BANDWIDTH,
-	DOC_SCHED_EXT,
-	DOC_PSI,
-	DOC_VETH,
-	DOC_RPS,
-	DOC_NET_NS,
-	DOC_ETF,
-	DOC_PTP,
-	DOC_MODULES,
-	DOC_OSNOISE,
-	DOC_NR,
+	DOCTOR_CHECKS(DOCTOR_ENUM) DOC_NR
 };
+#undef DOCTOR_ENUM
 
 struct doctor_row {
 	enum doctor_status status;
@@ -174,18 +170,9 @@ void doctor_set(struct doctor_row *row, enum doctor_status status, const char *f
 
 typedef void doctor_check(const struct doctor *doctor, enum doctor_id id, struct doctor_row *row);
 
-/* Checks in bpf.c: kernel, privileges, BPF and trace events. */
-doctor_check doctor_check_kernel, doctor_check_config, doctor_check_privileges,
-	doctor_check_net_admin, doctor_check_lockdown, doctor_check_btf, doctor_check_bpf,
-	doctor_check_bpf_reads, doctor_check_jit, doctor_check_unprivileged, doctor_check_bpf_stats,
-	doctor_check_events, doctor_check_crit;
-/* Checks in sources.c: files, counters and kernel options of the sources. */
-doctor_check doctor_check_paranoid, doctor_check_pmu, doctor_check_tracefs, doctor_check_proc_stat,
-	doctor_check_schedstat, doctor_check_cgroup, doctor_check_sched_ext, doctor_check_feature;
-/* Checks in time.c: clocks, ticks, idle states and guests. */
-doctor_check doctor_check_clocksource, doctor_check_accounting, doctor_check_hz,
-	doctor_check_user_hz, doctor_check_nohz, doctor_check_preemption, doctor_check_cpuidle,
-	doctor_check_virt, doctor_check_steal, doctor_check_container;
+#define DOCTOR_DECLARE(id, name, check, commands) doctor_check doctor_check_##check;
+DOCTOR_CHECKS(DOCTOR_DECLARE)
+#undef DOCTOR_DECLARE
 
 struct doctor_opts {
 	/* directory that contains /proc, /sys, /boot and so on, or NULL for this machine */
@@ -199,10 +186,7 @@ extern const struct table_spec *const doctor_tables[];
 
 int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err);
 
-/*
- * Status of a command in a report of doctor: "full", "part" or "no". Returns NULL if the report
- * does not contain the command.
- */
+/* Status of a command in a report: "full", "part" or "no"; NULL if not in the report. */
 const char *doctor_command_status(const struct report *report, const char *command);
 
 #endif

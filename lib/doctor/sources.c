@@ -95,14 +95,14 @@ void doctor_check_proc_stat(const struct doctor *d, enum doctor_id id, struct do
 void doctor_check_schedstat(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	struct schedstat_cpu cpu;
-	struct schedstat stat;
+	struct sys_text stat;
 	struct err err;
 	int rc;
 
 	if (schedstat_open(&stat, d->root, &err))
 		return doctor_set(row, DOCTOR_NO, err.fix, "%s", err.what);
 	rc = schedstat_read(&stat, &cpu, 1);
-	schedstat_close(&stat);
+	sys_text_close(&stat);
 	if (rc)
 		doctor_set(row, DOCTOR_NO, NULL, "cannot parse /proc/schedstat: %s",
 			   rc == -EPROTONOSUPPORT
@@ -160,10 +160,7 @@ void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct do
 			   ext.name);
 }
 
-/*
- * A kernel option. If the file @proof exists, the kernel has the option CONFIG_@symbol. If @proof
- * is NULL, the kernel configuration is read.
- */
+/* A kernel option. Without a @proof, the kernel configuration is read. */
 struct doctor_feature {
 	const char *symbol;
 	const char *proof; /* file that exists only if the kernel has the option, or NULL */

@@ -123,10 +123,7 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 				   : "");
 }
 
-/*
- * Reads the current preemption mode of a PREEMPT_DYNAMIC kernel, which is the word in parentheses.
- * Returns false if debug/sched/preempt is not readable.
- */
+/* Reads the current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. */
 static bool preempt_now(const struct doctor *d, char mode[16])
 {
 	char text[64], *open, close;
@@ -165,6 +162,8 @@ void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct d
 			   dynamic ? ", unless changed since boot (PREEMPT_DYNAMIC)" : "");
 }
 
+#define IDLE_LIST 512
+
 /* Formats the idle states as "POLL 0 us, C1 2 us, C6 133 us (off)". */
 static void idle_describe(const struct cpuidle_state *states, int nr, char *buf, size_t size)
 {
@@ -178,29 +177,16 @@ static void idle_describe(const struct cpuidle_state *states, int nr, char *buf,
 				states[i].disabled ? " (off)" : "");
 }
 
-static bool idle_same(const struct cpuidle_state *a, int nr_a, const struct cpuidle_state *b,
-		      int nr_b)
-{
-	if (nr_a != nr_b)
-		return false;
-	for (int i = 0; i < nr_a; i++)
-		if (strcmp(a[i].name, b[i].name) || a[i].latency_ns != b[i].latency_ns ||
-		    a[i].disabled != b[i].disabled)
-			return false;
-	return true;
-}
-
-/* Finds the first online CPU whose idle states differ from those of CPU @first, or CPUSET_MAX. */
+/* Finds the first online CPU whose idle states differ from @list, or CPUSET_MAX. */
 static unsigned int idle_differing_cpu(const char *root, const struct cpuset *online,
-				       unsigned int first, const struct cpuidle_state *states,
-				       int nr)
+				       const char *list)
 {
-	struct cpuidle_state other[CPUIDLE_MAX_STATES];
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	char other[IDLE_LIST];
 
 	cpuset_for_each(cpu, online) {
-		int nr_other = cpuidle_states(root, cpu, other);
-
-		if (cpu != first && !idle_same(states, nr, other, nr_other))
+		idle_describe(states, cpuidle_states(root, cpu, states), other, sizeof(other));
+		if (strcmp(other, list))
 			return cpu;
 	}
 	return CPUSET_MAX;
@@ -209,7 +195,7 @@ static unsigned int idle_differing_cpu(const char *root, const struct cpuset *on
 void doctor_check_cpuidle(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	char list[200], odd_text[48] = "";
+	char list[IDLE_LIST], odd_text[48] = "";
 	unsigned int first, odd;
 	struct cpuset online;
 	struct cpuidle idle;
@@ -232,11 +218,11 @@ void doctor_check_cpuidle(const struct doctor *d, enum doctor_id id, struct doct
 				  "%s, governor %s: CPU %u has no idle states", idle.driver,
 				  idle.governor[0] ? idle.governor : "unknown", first);
 	idle_describe(states, nr, list, sizeof(list));
-	odd = rc ? CPUSET_MAX : idle_differing_cpu(d->root, &online, first, states, nr);
+	odd = rc ? CPUSET_MAX : idle_differing_cpu(d->root, &online, list);
 	if (odd < CPUSET_MAX)
 		snprintf(odd_text, sizeof(odd_text), " on CPU %u; CPU %u differs", first, odd);
 	haltpoll = strstr(idle.driver, "haltpoll") || strstr(idle.governor, "haltpoll");
-	doctor_set(row, haltpoll ? DOCTOR_WARN : DOCTOR_OK, NULL, "%s, governor %s: %s%s%s",
+	doctor_set(row, haltpoll ? DOCTOR_WARN : DOCTOR_OK, NULL, "%s, governor %s: %.199s%s%s",
 		   idle.driver, idle.governor[0] ? idle.governor : "unknown", list, odd_text,
 		   haltpoll ? "; polls before it halts: busy to a counter, idle to the kernel"
 			    : "");

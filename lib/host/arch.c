@@ -76,10 +76,7 @@ uint64_t arch_cycles(void)
 {
 	uint64_t cycles;
 
-	/*
-	 * The instruction barrier ensures that the core reads the counter after earlier
-	 * instructions are complete.
-	 */
+	/* The barrier orders the counter read after earlier instructions. */
 	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(cycles)::"memory");
 	return cycles;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Differences between CPU architectures: the cycle clock, and the perf event that counts at the
- * rate of the cycle clock.
- */
+/* Cycle clock of each architecture, and the perf event that counts at its rate. */
 #ifndef SUBTICK_ARCH_H
 #define SUBTICK_ARCH_H
 

@@ -22,10 +22,7 @@
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
-/*
- * libbpf has one print function per process. Between sys_bpf_log_hold() and sys_bpf_log_release()
- * the print function is keep_log().
- */
+/* libbpf has one print function per process: keep_log() while @print_holders is not 0. */
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 /* number of sys_bpf_log_hold() calls without release; protected by print_lock */
 static unsigned int print_holders;
@@ -48,15 +45,10 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	len = strcspn(line, "\n");
 	line[len] = '\0';
-	/*
-	 * Harmless warnings: sys_bpf_shrink() shrank a variable (libbpf before 1.3), or bpf/slim.py
-	 * removed the line numbers.
-	 */
+	/* Harmless: sys_bpf_shrink() (libbpf before 1.3), bpf/slim.py removed line numbers. */
 	if (strstr(line, "Retrying without BTF") || strstr(line, "missing .BTF.ext line info"))
 		return 0;
-	/*
-	 * Only the first libbpf warning is kept, because the first warning names the BPF program.
-	 */
+	/* The first warning names the BPF program. */
 	if (len && !last_log[0])
 		memcpy(last_log, line, len + 1);
 	return 0;
@@ -70,10 +62,7 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/*
-		 * Never save keep_log() as the print function to restore, because keep_log() would
-		 * then call itself.
-		 */
+		/* keep_log() as the function to restore would call itself. */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -108,10 +97,7 @@ void sys_bpf_log_begin(void)
 	last_log[0] = '\0';
 }
 
-/*
- * Maximum number of descriptors that a command opens, not counting descriptors per CPU and per
- * connection.
- */
+/* Descriptors of a command, without those per CPU and per connection. */
 #define DESCRIPTORS_NEEDED 64
 
 static bool few_descriptors(void)

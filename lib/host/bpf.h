@@ -15,10 +15,7 @@ struct bpf_object;
 struct bpf_object_skeleton;
 struct btf;
 
-/*
- * Disables tp_btf programs whose tracepoint the kernel lacks. Returns the number of BPF programs of
- * @object that stay enabled.
- */
+/* Disables tp_btf programs without a tracepoint. Returns the number of enabled programs. */
 int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 
 /* Version of the libbpf in use, such as "1.1". */
@@ -31,10 +28,7 @@ const char *sys_bpf_library(void);
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
-/*
- * Discards the libbpf warning that this thread kept. Call sys_bpf_log_begin() before a BPF object
- * is opened, loaded and attached.
- */
+/* Drops the warning of this thread. Call it before opening and loading an object. */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
@@ -55,17 +49,11 @@ struct sys_bpf_view {
 	size_t len;
 };
 
-/*
- * Maps all BPF arrays in @views. After a failure call sys_bpf_views_close(), because some arrays
- * may be mapped.
- */
+/* Maps all arrays in @views. Call sys_bpf_views_close() even after a failure. */
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 
-/*
- * Shrinks a global variable with its own ELF section. Call this function after the BPF object is
- * opened and before it is loaded.
- */
+/* Shrinks a variable with its own ELF section. Call it between open and load. */
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*

@@ -15,9 +15,7 @@
 #include "host/file.h"
 #include "host/mountinfo.h"
 
-/*
- * Only the first mount of a hierarchy is used, because later mounts are bind mounts for services.
- */
+/* Later mounts of a hierarchy are bind mounts for services. */
 static void note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
 {
 	if (point[0])
@@ -56,7 +54,12 @@ int cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 
 int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX])
 {
-	return mountinfo_find(root, "cgroup", controller, ret_point, PATH_MAX);
+	struct mount mount;
+	int rc = mountinfo_find(root, "cgroup", controller, &mount);
+
+	if (!rc)
+		strcpy(ret_point, mount.point);
+	return rc;
 }
 
 static size_t count_at(int dir, const char *name, int depth)
@@ -190,10 +193,7 @@ int psi_read(const char *root, const char *path, struct psi *ret_psi)
 	if (rc < 0)
 		return rc;
 	psi.some_ns = total_ns(text, "some ");
-	/*
-	 * The kernel always reports 0 for CPU pressure "full" of the whole machine, because a task
-	 * runs on each CPU where tasks wait.
-	 */
+	/* For the whole machine the kernel always reports 0 for "full". */
 	psi.full_ns = strcmp(path, PSI_CPU_NODE) ? total_ns(text, "full ") : UINT64_MAX;
 	if (psi.some_ns == UINT64_MAX)
 		return -EINVAL;

@@ -19,10 +19,7 @@ enum cgroup_mode {
 
 struct cgroup_layout {
 	enum cgroup_mode mode;
-	/*
-	 * Mount points of the cgroup v2 hierarchy and of the cgroup v1 controllers; "" if not
-	 * mounted.
-	 */
+	/* mount points of cgroup v2 and of the v1 controllers; "" if not mounted */
 	char v2[PATH_MAX];
 	char v1_cpu[PATH_MAX];
 	char v1_cpuset[PATH_MAX];
@@ -30,15 +27,9 @@ struct cgroup_layout {
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
-/*
- * Finds the mount point of the cgroup v1 hierarchy with @controller. Returns -ENOENT if no v1
- * hierarchy has @controller.
- */
+/* Finds the mount point of the cgroup v1 hierarchy with @controller, or -ENOENT. */
 int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX]);
-/*
- * True if the v1 cpu controller is mounted and in use. A v1 hierarchy with only its root cgroup
- * counts as unused if v2 has more cgroups.
- */
+/* A v1 hierarchy with only its root cgroup counts as unused if v2 has more cgroups. */
 bool cgroup_cpu_is_v1(const struct cgroup_layout *layout);
 /* Approximate number of cgroups at and below the directory @path. */
 size_t cgroup_count(const char *path);
@@ -51,10 +42,7 @@ struct cgroup_paths {
 
 void cgroup_paths_open(struct cgroup_paths *paths, const char *mount);
 void cgroup_paths_close(struct cgroup_paths *paths);
-/*
- * Path of cgroup @id below the mount point; "/" for the root cgroup. Returns -ENOENT if the cgroup
- * was removed or is outside the mounted subtree.
- */
+/* Path below the mount point; "/" is the root. -ENOENT: removed, or outside the mount. */
 int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
 
 /*
@@ -69,10 +57,7 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 /* PSI totals since boot or since the creation of the cgroup; UINT64_MAX if unavailable. */
 struct psi {
 	uint64_t some_ns; /* time in which at least one task waited for a CPU */
-	/*
-	 * time in which tasks waited for a CPU and no task of the cgroup ran; UINT64_MAX for the
-	 * whole machine
-	 */
+	/* time in which tasks waited and none ran; UINT64_MAX for the whole machine */
 	uint64_t full_ns;
 };
 

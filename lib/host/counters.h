@@ -18,15 +18,9 @@ struct counters;
 
 struct counter {
 	struct perf_count count;
-	/*
-	 * Number that changes when the counter is reopened. The difference of two values of @count
-	 * is valid only if @generation is the same for both values.
-	 */
+	/* changes when the counter is reopened: counts of two generations have no difference */
 	uint32_t generation;
-	/*
-	 * true if the event always counts; false if it may be multiplexed and its count must be
-	 * scaled
-	 */
+	/* true if the event always counts; false if its count must be scaled */
 	bool pinned;
 };
 
@@ -45,16 +39,10 @@ void counters_close(struct counters *counters);
  */
 int counters_read(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 
-/*
- * Reopens the counter of @cpu after CPU hotplug, which permanently detaches perf events. Does
- * nothing if the counter was already reopened since @generation.
- */
+/* Reopens the counter of @cpu after CPU hotplug, unless it was reopened since @generation. */
 int counters_renew(struct counters *counters, unsigned int cpu, uint32_t generation);
 
-/*
- * Descriptor of the counter of @cpu, valid until the generation changes, or -1. Sends no IPI. Sets
- * all members of *@ret_counter except the count.
- */
+/* Descriptor of the counter of @cpu, or -1. Sends no IPI. Does not set the count. */
 int counters_fd(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 
 #endif

@@ -24,10 +24,7 @@ static const char *const cpu_files[] = {
 static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind kind,
 			 struct err *err)
 {
-	/*
-	 * A sysfs file has at most one page, so one read into a buffer of two pages gets the whole
-	 * file.
-	 */
+	/* A sysfs file has at most one page, so one read gets the whole file. */
 	return sys_text_need(text, root, cpu_files[kind], 8192, "mount -t sysfs sysfs /sys", err);
 }
 
@@ -38,9 +35,7 @@ static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
 
 	if (!rc)
 		rc = cpuset_parse(text->buf, &set);
-	/*
-	 * An empty list of online CPUs is invalid, because the CPU that runs this code is online.
-	 */
+	/* The CPU that runs this code is online. */
 	if (!rc && !cpuset_count(&set))
 		rc = -EINVAL;
 	if (!rc)
@@ -171,10 +166,7 @@ int affinity_pin(pid_t pid, unsigned int cpu)
 	return affinity_set(pid, &one);
 }
 
-/*
- * Adds the CPUs of a list file. The file nohz_full contains "(null)" if nohz_full= is not set.
- * "(null)" adds no CPU.
- */
+/* Adds the CPUs of a list file. "(null)" in nohz_full adds no CPU. */
 static void add_list(const char *root, const char *path, struct cpuset *set)
 {
 	struct cpuset more = {0};
@@ -199,10 +191,7 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 
 #define CALIBRATE_NS (20 * NSEC_PER_MSEC)
 
-/*
- * Reads the cycle clock and CLOCK_MONOTONIC together. Stores the fastest of three attempts to read
- * both clocks.
- */
+/* Reads the cycle clock and CLOCK_MONOTONIC together; the fastest of three attempts. */
 static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
 {
 	uint64_t best = UINT64_MAX;

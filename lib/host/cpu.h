@@ -49,10 +49,7 @@ int affinity_get(pid_t pid, struct cpuset *ret_cpus);
 int affinity_set(pid_t pid, const struct cpuset *cpus);
 int affinity_pin(pid_t pid, unsigned int cpu);
 
-/*
- * Gets the CPUs of nohz_full=, isolcpus= and isolated cpuset partitions. @cgroup2 is the mount
- * point of cgroup v2, or "".
- */
+/* CPUs of nohz_full=, isolcpus= and isolated partitions. @cgroup2: mount point or "". */
 void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set);
 
 /*

@@ -60,7 +60,7 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu)
 static int state_read(const char *root, const char *dir, struct cpuidle_state *state)
 {
 #define FILE_OF(name) SYS_PATH("%s/" name, dir)
-	uint64_t latency_us, residency_us = 0, disable;
+	uint64_t latency_us, disable;
 	int rc = sys_read_file(root, FILE_OF("name"), state->name, sizeof(state->name));
 
 	if (rc >= 0)
@@ -71,8 +71,6 @@ static int state_read(const char *root, const char *dir, struct cpuidle_state *s
 		return rc;
 	if (sys_read_file(root, FILE_OF("desc"), state->desc, sizeof(state->desc)) < 0)
 		state->desc[0] = '\0';
-	state->residency_known = !sys_read_u64(root, FILE_OF("residency"), &residency_us);
-	state->residency_ns = residency_us * NSEC_PER_USEC;
 	state->latency_ns = latency_us * NSEC_PER_USEC;
 	state->disabled = disable & 1;
 	/* The kernel's only polling idle state has a fixed name (drivers/cpuidle/poll_state.c). */
@@ -120,10 +118,7 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 		if (fd[0] >= 0 && fd[1] >= 0)
 			continue;
 		close_counts(watch, watch->nr);
-		/*
-		 * ENOENT means that the CPU has no more idle states. If opening a counter fails
-		 * with another error than ENOENT, close the counters of all idle states.
-		 */
+		/* ENOENT: no more idle states. After another error, close all counters. */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);
 		return;

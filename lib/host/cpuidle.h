@@ -13,14 +13,8 @@ struct cpuidle_state {
 	char name[32];
 	char desc[64];
 	uint64_t latency_ns;   /* exit latency in ns that the cpuidle driver states */
-	/* target residency in ns: the shortest time in the idle state that saves energy */
-	uint64_t residency_ns;
-	bool residency_known; /* true if sysfs has the target residency (Linux 4.5 and later) */
-	bool disabled;	      /* true if the user disabled the idle state in sysfs */
-	/*
-	 * the core polls in this idle state and does not halt, so a counter of unhalted cycles
-	 * counts the core as busy
-	 */
+	bool disabled;	       /* true if the user disabled the idle state in sysfs */
+	/* the core polls in this state, so counters of unhalted cycles count it as busy */
 	bool polls;
 };
 
@@ -32,10 +26,7 @@ struct cpuidle {
 
 /* Reads driver and governor. Returns -ENOENT if the kernel was built without cpuidle. */
 int cpuidle_read(const char *root, struct cpuidle *ret_idle);
-/*
- * Reads the idle states of a CPU. Returns the number of idle states, 0 without a cpuidle driver, or
- * -errno.
- */
+/* Reads the idle states of a CPU. Returns their number, 0 without a driver, or -errno. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
@@ -52,10 +43,7 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 struct cpuidle_count {
 	uint64_t usage; /* number of entries into the idle state */
 	uint64_t time_ns;
-	/*
-	 * The kernel reports "above" and "below" since Linux 5.0, and "rejected" since 5.9.
-	 * Counters that an older kernel lacks are CPUIDLE_UNKNOWN.
-	 */
+	/* CPUIDLE_UNKNOWN before Linux 5.0 (above, below) and 5.9 (rejected) */
 	uint64_t above;	   /* number of idle periods too short for this idle state */
 	uint64_t below;	   /* number of idle periods long enough for a deeper idle state */
 	uint64_t rejected; /* number of entries that the driver or firmware refused */
@@ -77,10 +65,7 @@ struct cpuidle_watch {
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);
-/*
- * Reads the counters of all idle states. Fails if the CPU went offline, because the kernel removes
- * the sysfs files of an offline CPU.
- */
+/* Fails if the CPU went offline, because the kernel then removes the files. */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);
 void cpuidle_watch_close(struct cpuidle_watch *watch);

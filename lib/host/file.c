@@ -277,10 +277,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 			return -ENOMEM;
 		text->buf = larger;
 		text->size *= 2;
-		/*
-		 * A full buffer may lack the end of the file. The whole file is read again, because
-		 * the kernel would generate the end of the file later than its start.
-		 */
+		/* Read again: the kernel would generate the end later than the start. */
 		len = 0;
 	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
 	text->buf[len] = '\0';

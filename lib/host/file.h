@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads and parses small text files of /proc and /sys, below a root directory that tests can
- * change.
- */
+/* Reads small text files of /proc and /sys, below a root directory that tests can change. */
 #ifndef SUBTICK_SYS_FILE_H
 #define SUBTICK_SYS_FILE_H
 
@@ -41,32 +38,6 @@ static inline bool scan_word(struct scan *scan, const char *word)
 	return true;
 }
 
-static inline void scan_blanks(struct scan *scan)
-{
-	while (scan->pos < scan->end && *scan->pos == ' ')
-		scan->pos++;
-}
-
-/*
- * Parses decimal digits. Returns -EINVAL if there are no digits, and -ERANGE if the number exceeds
- * 64 bits.
- */
-static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
-{
-	const char *p = scan->pos;
-	uint64_t value = 0;
-
-	if (p == scan->end || *p < '0' || *p > '9')
-		return -EINVAL;
-	for (; p < scan->end && *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-			return -ERANGE;
-	scan->pos = p;
-	*ret_value = value;
-	return 0;
-}
-
 /*
  * Removes the next line from @text. *@ret_line is the line without its newline. Returns false at
  * the end of the text. @ret_cut is true for a last line without newline, which may be truncated in
@@ -84,30 +55,6 @@ static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret
 	*ret_line = (struct scan){text->pos, nl ? nl : text->end};
 	text->pos = nl ? nl + 1 : text->end;
 	return true;
-}
-
-/*
- * Parses the blank-separated numbers of a line and stores the first @max. Returns how many numbers
- * the line contains (may exceed @max), or -errno.
- */
-static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
-{
-	uint64_t value;
-	int nr = 0, rc;
-
-	for (;;) {
-		scan_blanks(line);
-		if (line->pos == line->end)
-			return nr;
-		rc = scan_u64(line, &value);
-		if (rc)
-			return rc;
-		if (line->pos < line->end && *line->pos != ' ')
-			return -EINVAL;
-		if (nr < max)
-			cols[nr] = value;
-		nr++;
-	}
 }
 
 #define SYS_PATH_SIZE 512
@@ -141,15 +88,9 @@ static inline void fd_close(int *fd)
 	*fd = -1;
 }
 
-/*
- * Reads a whole file into @buf as a string without trailing newlines. Returns the length, -ENOSPC
- * if the file does not fit, or another -errno.
- */
+/* Reads a file as a string without final newlines. Returns its length; -ENOSPC: too long. */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
-/*
- * Reads the start of a file into @buf as a string. Returns the length of the string, which is 0 if
- * the file cannot be read.
- */
+/* Reads the start of a file as a string. Returns its length; 0 if unreadable. */
 size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size);
 /*
  * Reads a file or pipe of at most @max bytes into an allocated string. On failure returns NULL and
@@ -160,10 +101,7 @@ char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *e
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
 /* Replaces the content of an existing file. If @text is empty, writes a newline. */
 int sys_write_file(const char *root, const char *path, const char *text);
-/*
- * Reads a decimal number, or a hexadecimal number that begins with 0x. Returns -EINVAL if the file
- * does not contain a number.
- */
+/* Reads a decimal number, or a hexadecimal one after 0x. -EINVAL: not a number. */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);
 
 /* A file that is read repeatedly through one descriptor into a growing buffer. */
@@ -185,10 +123,7 @@ int sys_text_need(struct sys_text *text, const char *root, const char *path, siz
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
 
-/*
- * Inotify events that end a watch (directory deleted or moved), and events that report new
- * directory entries.
- */
+/* Inotify events that end a watch (directory deleted or moved), and of new entries. */
 #define WATCH_OVER (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 

@@ -12,10 +12,7 @@
 
 #include "host/file.h"
 
-/*
- * Main function of the guard process. Never returns: waits until the parent dismisses the guard or
- * dies.
- */
+/* Main function of the guard: waits until the parent dismisses it or dies. */
 static void __attribute__((noreturn))
 guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 {
@@ -46,10 +43,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 	char ready;
 	pid_t pid;
 
-	/*
-	 * A write to a pipe whose reader died would raise SIGPIPE. A socket is used instead of a
-	 * pipe, because send() with MSG_NOSIGNAL does not raise SIGPIPE.
-	 */
+	/* Unlike write() to a pipe, send() to a dead peer need not raise SIGPIPE. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();
@@ -59,10 +53,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 		guard_main(ends[0], fd, undo, arg);
 	}
 	close(ends[0]);
-	/*
-	 * Wait until the guard has left the process group, because a signal to the group would kill
-	 * parent and guard.
-	 */
+	/* A signal to the process group must not kill the guard: wait until it has left. */
 	do
 		len = rc ? -1 : read(ends[1], &ready, 1);
 	while (!rc && len < 0 && errno == EINTR);

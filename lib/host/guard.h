@@ -18,10 +18,7 @@ struct guard {
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg);
 /* Ends the guard process without calling undo. */
 void guard_dismiss(struct guard *guard);
-/*
- * Makes the guard call undo now, and waits until undo has returned. Returns -EIO if @undo of
- * guard_start() failed, or if there is no guard or the guard was killed.
- */
+/* Makes the guard call undo, and waits. -EIO: @undo failed, or there is no guard. */
 int guard_undo(struct guard *guard);
 
 #endif

@@ -27,10 +27,7 @@
 #define LOCK_TRIES  50
 #define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
-/*
- * Sends an rtnetlink message, which the journal stores in hexadecimal. Returns 0 if the device no
- * longer exists.
- */
+/* Sends an rtnetlink message in hexadecimal. Returns 0 if the device no longer exists. */
 static int play_netlink(const char *hex)
 {
 	struct rtnl_request request = {0};
@@ -48,10 +45,7 @@ static int play_netlink(const char *hex)
 	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
 }
 
-/*
- * Restores the transmit timestamp mode from text such as "eth0 0", which is device and mode.
- * Returns 0 if the device no longer exists.
- */
+/* Restores a mode such as "eth0 0". Returns 0 if the device no longer exists. */
 static int play_txstamp(const char *value)
 {
 	char device[IFNAMSIZ];
@@ -70,10 +64,7 @@ static bool is_allowed(const char *path)
 	       !strstr(path, "..");
 }
 
-/*
- * Restores one file. @value is the original value, or, in lines of journal_trial(),
- * "original<TAB>value that subtick wrote".
- */
+/* @value is the original value, or "original<TAB>value that subtick wrote". */
 static int play_line(const char *root, const char *path, char *value)
 {
 	char now[JOURNAL_VALUE], *ours;
@@ -93,10 +84,7 @@ static int play_line(const char *root, const char *path, char *value)
 			return 0;
 	}
 	rc = sys_write_file(root, path, value);
-	/*
-	 * ENOENT and ENODEV mean that @path vanished with its device, driver or cgroup. Then
-	 * nothing is left to restore.
-	 */
+	/* The file vanished with its device, driver or cgroup: nothing to restore. */
 	return rc == -ENOENT || rc == -ENODEV ? 0 : rc;
 }
 
@@ -152,10 +140,7 @@ static int open_file(const char *root, char *path, size_t size)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	/*
-	 * The guard process inherits the lock, which belongs to the open file description, and
-	 * holds the lock even after its parent died.
-	 */
+	/* The guard inherits the lock of the open file description. */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
 		rc = errno == EACCES ? -EAGAIN : -errno;
 		close(fd);
@@ -221,10 +206,7 @@ static void journal_cut(struct journal *journal, off_t end)
 		fdatasync(journal->fd);
 }
 
-/*
- * Appends a line and syncs the journal. Call journal_add() before the setting that @line restores
- * is changed.
- */
+/* Appends a line and syncs. Call it before the setting is changed. */
 static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
 	off_t end = lseek(journal->fd, 0, SEEK_END);
@@ -257,10 +239,7 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 	rc = sys_write_file(journal->root, path, value);
 	if (!rc)
 		return 0;
-	/*
-	 * The file @path refused the new value and still has the original value, so the line of
-	 * @path is removed from the journal.
-	 */
+	/* The file refused the new value, so its line is removed. */
 	journal_cut(journal, end);
 	return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 }
@@ -328,10 +307,7 @@ void journal_close(struct journal *journal)
 	if (journal->fd < 0)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
-	/*
-	 * Files that could not be restored stay in the journal. The guard process is dismissed
-	 * without undo, because the guard would fail to restore the same files.
-	 */
+	/* The guard would fail to restore the remaining files, too. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;

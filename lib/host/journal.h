@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Temporary changes of files in /sys and /proc. The original values of the files are restored even
- * after SIGKILL.
- */
+/* Temporary changes of files in /sys and /proc, restored even after SIGKILL. */
 #ifndef SUBTICK_SYS_JOURNAL_H
 #define SUBTICK_SYS_JOURNAL_H
 
@@ -34,10 +31,7 @@ struct journal {
 
 /* Opens and locks the journal. Returns -EBUSY if another process holds the lock of the journal. */
 int journal_open(struct journal *journal, const char *root, struct err *err);
-/*
- * Writes @value to @path. If the file already contains @value, the file is not added to the
- * journal.
- */
+/* Writes @value to @path, and the old value to the journal if it differs. */
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err);
 /*
  * Prepares a file that the caller will switch between two values with sys_write_file(). Writes
@@ -51,10 +45,7 @@ int journal_trial(struct journal *journal, const char *path, const char *value, 
 		  char *ret_now, struct err *err);
 /* Stores the netlink message @undo. Call journal_netlink() before the change that @undo reverts. */
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
-/*
- * Writes the current transmit timestamp mode of @device to the journal. Call journal_txstamp()
- * before the mode is changed.
- */
+/* Stores the transmit timestamp mode of @device. Call it before the mode is changed. */
 int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err);
 /* Restores all files except @journal->keep, the last change first, and ends the guard. */
 void journal_close(struct journal *journal);

@@ -15,10 +15,7 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 void kbtf_close(struct btf *btf);
 unsigned int kbtf_nr_types(const struct btf *btf);
 bool kbtf_has_func(const struct btf *btf, const char *name);
-/*
- * True if BTF describes tracepoint @name. If BTF does not describe the tracepoint, no tp_btf
- * program can be attached to it.
- */
+/* True if BTF describes tracepoint @name, which tp_btf programs need. */
 bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
 /* True if BTF describes sched_switch. Before Linux 5.5 BTF describes no tracepoints. */
 bool kbtf_has_tracepoints(const struct btf *btf);
@@ -33,15 +30,9 @@ int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, st
 int kbtf_need(const char *const *names, size_t nr, bool *ret_state_first, struct err *err);
 /* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
-/*
- * True if sched_switch passes prev_state before prev, as in Linux 5.18. Kernels newer than 5.18
- * pass prev_state as the last argument.
- */
+/* True if sched_switch passes prev_state before prev, as only in Linux 5.18. */
 bool kbtf_switch_state_first(const struct btf *btf);
-/*
- * Writes the missing tracepoints of the NULL-terminated @names as "a, b". Returns the number of
- * missing tracepoints.
- */
+/* Writes the missing tracepoints of @names as "a, b". Returns their number. */
 int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *buf, size_t size);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads the kernel's build configuration, command line, lockdown level and method of CPU time
- * accounting.
- */
+/* Reads configuration, command line, lockdown and CPU time accounting of the kernel. */
 #include "host/kernel.h"
 
 #include <errno.h>
@@ -112,25 +109,19 @@ static enum kconfig_state kconfig_store(struct scan line, char *buf, size_t size
 									      : KCONFIG_VALUE;
 }
 
-enum kconfig_state kconfig_parse(const char *text, size_t len, const char *symbol, char *buf,
+enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
 				 size_t size)
 {
-	struct scan rest = {text, text + len}, line;
+	struct scan rest = {config->text, config->text + config->len}, line;
 	bool cut;
 
+	if (!config->text)
+		return KCONFIG_UNKNOWN;
 	while (scan_line(&rest, &line, &cut))
 		if (scan_word(&line, "CONFIG_") && scan_word(&line, symbol) &&
 		    scan_char(&line, '='))
 			return kconfig_store(line, buf, size);
 	return KCONFIG_NO;
-}
-
-enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
-				 size_t size)
-{
-	if (!config->text)
-		return KCONFIG_UNKNOWN;
-	return kconfig_parse(config->text, config->len, symbol, buf, size);
 }
 
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol)
@@ -165,10 +156,7 @@ static bool cmdline_key(struct scan *word, const char *key)
 	return p == word->end || *p == '=';
 }
 
-/*
- * Removes the next blank-separated word from the kernel command line and returns the word. Blanks
- * inside double quotes do not end the word.
- */
+/* Removes and returns the next word. Blanks in double quotes do not end it. */
 static bool cmdline_word(const char **pos, struct scan *ret_word)
 {
 	const char *p = *pos + strspn(*pos, " \t\n");
@@ -235,9 +223,7 @@ int sched_ext_read(const char *root, struct sched_ext *ret_ext)
 	if (rc < 0)
 		return rc;
 	sys_read_u64(root, SCHED_EXT "/enable_seq", &ext.enabled_total);
-	/*
-	 * The kernel removes the file root/ops when the kernel begins to disable the BPF scheduler.
-	 */
+	/* The file vanishes when the kernel begins to disable the scheduler. */
 	if (!strcmp(state, "enabled") &&
 	    sys_read_file(root, SCHED_EXT "/root/ops", ext.name, sizeof(ext.name)) < 0)
 		ext.name[0] = '\0';

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Configuration, command line, lockdown level, sched_ext scheduler and CPU time accounting of the
- * kernel.
- */
+/* Configuration, command line, lockdown, sched_ext and CPU time accounting of the kernel. */
 #ifndef SUBTICK_SYS_KERNEL_H
 #define SUBTICK_SYS_KERNEL_H
 
@@ -32,22 +29,13 @@ struct kconfig {
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
 
-/*
- * Looks up @symbol, without CONFIG_. Returns KCONFIG_UNKNOWN if no kernel configuration was found.
- */
+/* Looks up @symbol, without CONFIG_. */
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol);
-/*
- * Looks up @symbol and copies a KCONFIG_VALUE without quotes. Returns KCONFIG_UNKNOWN if the value
- * is too long for the buffer.
- */
+/* Looks up @symbol and copies a value without quotes. Too long: KCONFIG_UNKNOWN. */
 enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
 				 size_t size);
 /* Reads the configuration of the running kernel and looks up one symbol. */
 enum kconfig_state kconfig_running(const char *symbol);
-/* Looks up @symbol in the text of a configuration. @buf may be NULL. */
-enum kconfig_state kconfig_parse(const char *text, size_t len, const char *symbol, char *buf,
-				 size_t size);
-
 /*
  * True if the kernel command line @cmdline has parameter @key. Copies the last value of the
  * parameter to @buf, or "" if it has no value. Dashes and underscores in parameter names are
@@ -62,10 +50,7 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/*
- * Reads the kernel lockdown level. Returns -EINVAL if the lockdown file in securityfs has unknown
- * content.
- */
+/* Reads the lockdown level. Returns -EINVAL for unknown content. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
@@ -95,10 +80,7 @@ struct accounting_facts {
 	const char *clocksources; /* available clock sources; "" if unknown */
 };
 
-/*
- * Derives from @facts how the kernel accounts CPU time. @ret_why is the reason for this result, for
- * messages.
- */
+/* Derives from @facts how the kernel accounts CPU time. @ret_why is the reason. */
 enum accounting accounting_regime(const struct accounting_facts *facts, const char **ret_why);
 const char *accounting_name(enum accounting regime);
 

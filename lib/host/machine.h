@@ -8,10 +8,7 @@
 
 #include "base/cpuset.h"
 
-/*
- * Unknown members are "". If a setting differs between the CPUs, the member of struct machine is
- * "mixed".
- */
+/* Unknown members are "". A setting that differs between the CPUs is "mixed". */
 struct machine {
 	char host[65];
 	char kernel[65];

@@ -38,27 +38,6 @@ bool meminfo_trim(void)
 #endif
 }
 
-/* Mount of the cgroup hierarchy with the memory controller. */
-struct memory_mount {
-	bool v2;
-	char point[PATH_MAX], root[PATH_MAX];
-};
-
-/* Uses the first v1 mount with the memory controller, or else the first mount of v2. */
-static int visit(const struct mount *mount, void *arg)
-{
-	struct memory_mount *found = arg;
-	bool v1 = !strcmp(mount->fstype, "cgroup") && mount_has_option(mount->options, "memory");
-	bool v2 = !strcmp(mount->fstype, "cgroup2");
-
-	if (found->point[0] ? v1 && found->v2 : v1 || v2) {
-		found->v2 = v2;
-		strcpy(found->point, mount->point);
-		strcpy(found->root, mount->root);
-	}
-	return 0;
-}
-
 /* Finds the cgroup path of this process. Lines of /proc/self/cgroup are NUMBER:CONTROLLERS:PATH. */
 static bool own_path(const char *root, bool v2, char ret_path[PATH_MAX])
 {
@@ -81,29 +60,26 @@ static bool own_path(const char *root, bool v2, char ret_path[PATH_MAX])
 	return false;
 }
 
-static uint64_t limit_at(const char *root, const struct memory_mount *mount, const char *path)
+static uint64_t limit_at(const char *root, const struct mount *mount, bool v2, const char *path)
 {
 	char name[2 * PATH_MAX + 64];
 	uint64_t max;
 
 	snprintf(name, sizeof(name), "%s%s/%s", mount->point, path,
-		 mount->v2 ? "memory.max" : "memory.limit_in_bytes");
-	/*
-	 * A cgroup has no memory limit if its file contains "max". The root cgroup of v2 has no
-	 * file memory.max.
-	 */
+		 v2 ? "memory.max" : "memory.limit_in_bytes");
+	/* The file contains "max", or is missing in the root cgroup of v2: no limit. */
 	return sys_read_u64(root, name, &max) ? UINT64_MAX : max;
 }
 
 uint64_t memlimit_bytes(const char *root)
 {
-	struct memory_mount mount = {0};
+	struct mount mount;
+	bool v2 = mountinfo_find(root, "cgroup", "memory", &mount);
 	char path[PATH_MAX], *at = path;
 	uint64_t lowest = UINT64_MAX, here;
 	size_t len;
 
-	if (mountinfo_each(root, visit, &mount) || !mount.point[0] ||
-	    !own_path(root, mount.v2, path))
+	if ((v2 && mountinfo_find(root, "cgroup2", NULL, &mount)) || !own_path(root, v2, path))
 		return UINT64_MAX;
 	/* In a container only a subtree of the cgroup hierarchy is mounted. */
 	len = strlen(mount.root);
@@ -113,7 +89,7 @@ uint64_t memlimit_bytes(const char *root)
 	while (len && at[len - 1] == '/')
 		at[--len] = '\0';
 	for (;;) {
-		here = limit_at(root, &mount, at);
+		here = limit_at(root, &mount, v2, at);
 		lowest = here < lowest ? here : lowest;
 		if (!*at)
 			return lowest;

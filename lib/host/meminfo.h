@@ -6,18 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Reads MemAvailable of /proc/meminfo. Returns -ENODATA if the kernel does not report MemAvailable.
- */
+/* Reads MemAvailable of /proc/meminfo. Returns -ENODATA if it is missing. */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
 
 /* Minimum amount of freed memory in bytes for which meminfo_trim() calls malloc_trim(). */
 #define MEMINFO_KEPT_BYTES (1UL << 20)
 
-/*
- * Returns freed memory of the heap to the kernel. Returns true if any memory was returned to the
- * kernel.
- */
+/* Returns freed memory of the heap to the kernel. True if any memory was returned. */
 bool meminfo_trim(void);
 
 /*

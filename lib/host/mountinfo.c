@@ -14,100 +14,72 @@
 #include "base/array.h"
 #include "host/file.h"
 
-static bool mount_field(struct scan *line, struct scan *ret_field)
+/* Copies a field. In mountinfo blank, tab, newline, backslash and # are written as \ooo. */
+static int mount_text(const char *field, char *buf, size_t size)
 {
-	const char *end;
-
-	if (line->pos == line->end)
-		return false;
-	end = memchr(line->pos, ' ', line->end - line->pos);
-	*ret_field = (struct scan){line->pos, end ? end : line->end};
-	line->pos = end ? end + 1 : line->end;
-	return ret_field->pos < ret_field->end;
-}
-
-static bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
-/* Copies the next field. In mountinfo blank, tab, newline, backslash and # are written as \ooo. */
-static int mount_text(struct scan *line, char *buf, size_t size)
-{
-	struct scan field;
 	size_t len = 0;
 
-	if (!mount_field(line, &field))
+	if (!field || !*field)
 		return -EINVAL;
-	while (field.pos < field.end) {
-		char c = *field.pos++;
+	for (; *field; field++) {
+		int c = *field;
 
 		if (c == '\\') {
-			if (field.end - field.pos < 3 || field.pos[0] > '3' ||
-			    !is_octal(field.pos[0]) || !is_octal(field.pos[1]) ||
-			    !is_octal(field.pos[2]))
+			if (strspn(field + 1, "01234567") < 3)
 				return -EINVAL;
-			c = (field.pos[0] - '0') << 6 | (field.pos[1] - '0') << 3 |
-			    (field.pos[2] - '0');
-			field.pos += 3;
+			c = (field[1] - '0') << 6 | (field[2] - '0') << 3 | (field[3] - '0');
+			if (!c || c > 0xff)
+				return -EINVAL;
+			field += 3;
 		}
-		if (!c)
-			return -EINVAL;
 		if (len + 1 >= size)
 			return -ENAMETOOLONG;
-		buf[len++] = c;
+		buf[len++] = (char)c;
 	}
 	buf[len] = '\0';
 	return 0;
 }
 
-static int mount_parse_line(struct scan line, struct mount *mount)
+static int mount_parse_line(char *line, struct mount *mount)
 {
-	struct scan field;
+	const char *field;
 	int rc;
 
 	for (int i = 0; i < 3; i++) /* skip mount id, parent id, device */
-		if (!mount_field(&line, &field))
-			return -EINVAL;
-	rc = mount_text(&line, mount->root, sizeof(mount->root))
-		?: mount_text(&line, mount->point, sizeof(mount->point));
+		strsep(&line, " ");
+	rc = mount_text(strsep(&line, " "), mount->root, sizeof(mount->root))
+		     ?: mount_text(strsep(&line, " "), mount->point, sizeof(mount->point));
 	if (rc)
 		return rc;
 	/* In mountinfo a field "-" follows the mount options and the optional fields. */
 	do
-		if (!mount_field(&line, &field))
-			return -EINVAL;
-	while (field.end - field.pos != 1 || *field.pos != '-');
-	rc = mount_text(&line, mount->fstype, sizeof(mount->fstype));
-	if (rc)
-		return rc;
+		field = strsep(&line, " ");
+	while (field && strcmp(field, "-"));
+	rc = mount_text(strsep(&line, " "), mount->fstype, sizeof(mount->fstype));
 	/* The mount source may be an empty field. */
-	mount_field(&line, &field);
-	if (!mount_field(&line, &field))
-		return -EINVAL;
-	/*
-	 * Long file system options are truncated, for example the list of layers of an overlay file
-	 * system.
-	 */
-	snprintf(mount->options, sizeof(mount->options), "%.*s", (int)(field.end - field.pos),
-		 field.pos);
+	strsep(&line, " ");
+	field = strsep(&line, " ");
+	if (rc || !field || !*field)
+		return rc ?: -EINVAL;
+	/* Long options are truncated, for example the list of layers of an overlay file system. */
+	snprintf(mount->options, sizeof(mount->options), "%s", field);
 	return 0;
 }
 
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg)
 {
-	struct scan rest = {text, text + len}, line;
 	struct mount *mount = malloc(sizeof(*mount));
-	bool cut;
-	int rc = 0;
+	char *copy = strndup(text, len), *rest = copy, *line;
+	int rc = !mount || !copy ? -ENOMEM : memchr(text, '\0', len) ? -EINVAL : 0;
 
-	if (!mount)
-		return -ENOMEM;
-	while (!rc && scan_line(&rest, &line, &cut)) {
-		rc = cut ? -EINVAL : mount_parse_line(line, mount);
+	while (!rc && *rest) {
+		line = strsep(&rest, "\n");
+		/* The last line of a truncated text has no newline. */
+		rc = rest ? mount_parse_line(line, mount) : -EINVAL;
 		if (!rc)
 			rc = fn(mount, arg);
 	}
+	free(copy);
 	free(mount);
 	return rc;
 }
@@ -128,8 +100,7 @@ int mountinfo_each(const char *root, mountinfo_fn fn, void *arg)
 
 struct mount_search {
 	const char *fstype, *option;
-	char *buf;
-	size_t size;
+	struct mount *found;
 };
 
 static int mount_match(const struct mount *mount, void *arg)
@@ -139,14 +110,14 @@ static int mount_match(const struct mount *mount, void *arg)
 	if (strcmp(mount->fstype, search->fstype) ||
 	    (search->option && !mount_has_option(mount->options, search->option)))
 		return 0;
-	if (snprintf(search->buf, search->size, "%s", mount->point) >= (int)search->size)
-		return -ENAMETOOLONG;
+	*search->found = *mount;
 	return 1;
 }
 
-int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf, size_t size)
+int mountinfo_find(const char *root, const char *fstype, const char *option,
+		   struct mount *ret_mount)
 {
-	struct mount_search search = {fstype, option, buf, size};
+	struct mount_search search = {fstype, option, ret_mount};
 	int rc = mountinfo_each(root, mount_match, &search);
 
 	return rc > 0 ? 0 : rc ?: -ENOENT;
@@ -171,17 +142,20 @@ bool mount_has_option(const char *options, const char *word)
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
-	/*
-	 * The kernel mounts tracefs at /sys/kernel/debug/tracing at the first access to this path.
-	 */
+	/* The kernel mounts tracefs at the second path at the first access. */
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	struct mount mount;
+	int rc;
 
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
 		if (sys_exists(root, SYS_PATH("%s/events", usual[i]))) {
 			snprintf(buf, size, "%s", usual[i]);
 			return 0;
 		}
-	return mountinfo_find(root, "tracefs", NULL, buf, size);
+	rc = mountinfo_find(root, "tracefs", NULL, &mount);
+	if (!rc && snprintf(buf, size, "%s", mount.point) >= (int)size)
+		rc = -ENAMETOOLONG;
+	return rc;
 }
 
 int tracefs_root(char *root, size_t size, struct err *err)
@@ -240,10 +214,7 @@ static int instance_enable(const struct trace_instance *instance, bool on)
 			      on ? "1" : "0");
 }
 
-/*
- * Removes a trace instance. Retries rmdir(), because rmdir() fails while an event is being disabled
- * or a file of the trace instance is open.
- */
+/* rmdir() fails while an event is being disabled or a file of the instance is open. */
 static int instance_remove(const void *arg)
 {
 	const struct trace_instance *instance = arg;
@@ -292,9 +263,6 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	/*
-	 * guard_undo() makes the guard process remove the trace instance. If the guard was killed,
-	 * this process removes the trace instance.
-	 */
+	/* If the guard was killed, this process removes the instance. */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

@@ -18,10 +18,7 @@ struct mount {
 	char options[1024]; /* file system options; they include the controllers of cgroup v1 */
 };
 
-/*
- * Callback for each mount. A nonzero result of the callback ends the parsing and is returned to the
- * caller.
- */
+/* Callback for each mount. A nonzero result ends the parsing and is returned. */
 typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 
 /*
@@ -31,21 +28,17 @@ typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
 /*
- * Copies the mount point of the first mount with file system type @fstype and with @option in its
- * options. If @option is NULL, the mount may have any options. Returns -ENOENT if no mount has
- * @fstype and @option.
+ * Finds the first mount with file system type @fstype and with @option in its options. @option may
+ * be NULL. Returns -ENOENT if there is none.
  */
-int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
-		   size_t size);
+int mountinfo_find(const char *root, const char *fstype, const char *option,
+		   struct mount *ret_mount);
 /* True if the comma-separated @options contain @word. */
 bool mount_has_option(const char *options, const char *word);
 
 #define TRACEFS_PATH 128
 
-/*
- * Finds the mount point of tracefs, which may be inaccessible. Returns -ENOENT if tracefs is not
- * mounted.
- */
+/* Finds the mount point of tracefs, which may be inaccessible, or -ENOENT. */
 int tracefs_find(const char *root, char *buf, size_t size);
 /* Finds tracefs with accessible events, or sets @err with the fix. */
 int tracefs_root(char *root, size_t size, struct err *err);

@@ -50,10 +50,7 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 /* True if the event can be opened, or if only missing privileges prevent opening it. */
 static bool can_open(const struct perf_event *event)
 {
-	/*
-	 * The test event is opened on the current CPU, because opening an event on another CPU
-	 * sends an IPI.
-	 */
+	/* Opening an event on another CPU would send an IPI. */
 	int fd = perf_open_cpu(event, sched_getcpu(), true);
 
 	if (fd >= 0)
@@ -102,9 +99,7 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 		event.types[0] = PERF_TYPE_RAW;
 		errno = 0;
 		event.config = strtoull(name + 1, &end, 16);
-		/*
-		 * strtoull() accepts blanks, a sign and 0x; a raw code has only hexadecimal digits.
-		 */
+		/* strtoull() accepts blanks, a sign and 0x. */
 		if (*end || errno || strspn(name + 1, "0123456789abcdefABCDEF") != strlen(name + 1))
 			return err_set(err, -EINVAL, "event %s: not a raw code such as r11", name);
 	} else {
@@ -243,10 +238,7 @@ static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
-	/*
-	 * An event that excludes kernel mode requires fewer privileges. The task clock counts
-	 * kernel mode even if the event excludes kernel mode.
-	 */
+	/* Events without kernel mode need fewer privileges. The task clock counts it anyway. */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
 	task->kernel_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);

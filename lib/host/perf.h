@@ -38,9 +38,7 @@ struct perf_count {
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);
 
-/*
- * Finds the PMUs whose name begins with @prefix and that have @event. Returns the number of PMUs.
- */
+/* Finds the PMUs whose name begins with @prefix and that have @event. */
 unsigned int perf_pmu_types(const char *root, const char *prefix, const char *event,
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
@@ -55,10 +53,7 @@ int perf_read(int fd, struct perf_count *ret_count);
 /* Sets @err for error @code of perf_open_cpu(), with the fix. */
 int perf_fail(struct err *err, int code, const struct perf_event *event, unsigned int cpu);
 
-/*
- * Writes the sorted names of hardware PMUs as "a b c". Returns the number of PMUs, or -errno:
- * -ENOENT if the kernel has no perf events.
- */
+/* Writes the sorted names of hardware PMUs as "a b c". Returns their number, or -errno. */
 int pmu_list(const char *root, char *buf, size_t size);
 
 struct perf_task {
@@ -67,10 +62,7 @@ struct perf_task {
 	int user_fd, kernel_fd;
 };
 
-/*
- * Counts of one task. The value of an unavailable counter is UINT64_MAX. Multiplexed counters are
- * scaled.
- */
+/* Scaled counts of one task. The value of an unavailable counter is UINT64_MAX. */
 struct perf_task_count {
 	uint64_t clock_ns;
 	uint64_t user_cycles, kernel_cycles;

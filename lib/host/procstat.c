@@ -16,19 +16,44 @@
 /* Every kernel has the columns user, nice, system and idle. */
 #define PROCSTAT_MIN_COLS 4
 
-/*
- * Parses the CPU number and the columns after the word "cpu". Returns the number of columns after
- * the CPU number, or -errno.
- */
+/* Parses decimal digits. -EINVAL: no digits. -ERANGE: more than 64 bits. */
+static int scan_u64(struct scan *scan, uint64_t *ret_value)
+{
+	const char *p = scan->pos;
+	uint64_t value = 0;
+
+	for (; p < scan->end && *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+			return -ERANGE;
+	if (p == scan->pos)
+		return -EINVAL;
+	scan->pos = p;
+	*ret_value = value;
+	return 0;
+}
+
+/* Parses the number and the columns after "cpu". Returns how many, or -errno. */
 static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
 {
-	int rc = scan_u64(line, ret_nr);
+	int nr = 0, rc = scan_u64(line, ret_nr);
+	uint64_t value;
 
-	if (rc)
-		return rc;
-	if (*ret_nr >= CPUSET_MAX || !scan_char(line, ' '))
+	if (!rc && *ret_nr >= CPUSET_MAX)
 		return -EINVAL;
-	return scan_columns(line, cols, max);
+	while (!rc && line->pos < line->end) {
+		if (!scan_char(line, ' '))
+			return -EINVAL;
+		while (scan_char(line, ' '))
+			;
+		if (line->pos == line->end)
+			break;
+		rc = scan_u64(line, &value);
+		if (!rc && nr < max)
+			cols[nr] = value;
+		nr++;
+	}
+	return rc ?: nr;
 }
 
 static int procstat_parse_cpu(struct scan *line, struct procstat_cpu *cpus, unsigned int nr_cpus)
@@ -55,10 +80,7 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
-		/*
-		 * The lines of the CPUs are the first lines of /proc/stat. The long line "intr"
-		 * after the CPU lines is skipped.
-		 */
+		/* The CPU lines come first. The long line "intr" follows. */
 		if (!scan_word(&line, "cpu"))
 			break;
 		if (cut)
@@ -73,50 +95,22 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 	return any ? 0 : -EINVAL;
 }
 
-int procstat_open(struct procstat *stat, const char *root, struct err *err)
+int procstat_open(struct sys_text *stat, const char *root, struct err *err)
 {
-	return sys_text_need(&stat->text, root, "/proc/stat", 16384, "mount -t proc proc /proc",
-			     err);
+	return sys_text_need(stat, root, "/proc/stat", 16384, "mount -t proc proc /proc", err);
 }
 
-int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
+int procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
-	int rc = sys_text_read(&stat->text, true);
-
-	return rc ? rc : procstat_parse(stat->text.buf, stat->text.len, cpus, nr_cpus);
-}
-
-void procstat_close(struct procstat *stat)
-{
-	sys_text_close(&stat->text);
+	return sys_text_read(stat, true) ?: procstat_parse(stat->buf, stat->len, cpus, nr_cpus);
 }
 
 /*
- * number of columns of a CPU line of /proc/schedstat. Version 14 of /proc/schedstat has three more
+ * Number of columns of a CPU line of /proc/schedstat. Version 14 of /proc/schedstat has three more
  * sched_yield counters at the start of each CPU line (Documentation/scheduler/sched-stats.rst).
  */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12
-
-static int schedstat_parse_version(struct scan *rest, int *ret_cols)
-{
-	struct scan line;
-	uint64_t version;
-	bool cut;
-	int rc;
-
-	if (!scan_line(rest, &line, &cut) || cut || !scan_word(&line, "version "))
-		return -EINVAL;
-	rc = scan_u64(&line, &version);
-	if (rc)
-		return rc;
-	if (line.pos != line.end)
-		return -EINVAL;
-	if (version < 14 || version > 17)
-		return -EPROTONOSUPPORT;
-	*ret_cols = version == 14 ? SCHEDSTAT_COLS_V14 : SCHEDSTAT_COLS;
-	return 0;
-}
 
 static int schedstat_parse_cpu(struct scan *line, int nr_cols, struct schedstat_cpu *cpus,
 			       unsigned int nr_cpus)
@@ -131,8 +125,6 @@ static int schedstat_parse_cpu(struct scan *line, int nr_cols, struct schedstat_
 	if (nr < nr_cpus)
 		cpus[nr] = (struct schedstat_cpu){
 			.run_ns = cols[nr_cols - 3],
-			.wait_ns = cols[nr_cols - 2],
-			.slices = cols[nr_cols - 1],
 			.present = true,
 		};
 	return 0;
@@ -142,12 +134,16 @@ int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, un
 {
 	struct scan rest = {text, text + len}, line;
 	bool cut, any = false;
+	uint64_t version;
 	int nr_cols, rc;
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
-	rc = schedstat_parse_version(&rest, &nr_cols);
-	if (rc)
-		return rc;
+	if (!scan_line(&rest, &line, &cut) || cut || !scan_word(&line, "version ") ||
+	    scan_u64(&line, &version) || line.pos != line.end)
+		return -EINVAL;
+	if (version < 14 || version > 17)
+		return -EPROTONOSUPPORT;
+	nr_cols = version == 14 ? SCHEDSTAT_COLS_V14 : SCHEDSTAT_COLS;
 	while (scan_line(&rest, &line, &cut)) {
 		if (cut)
 			return -EINVAL;
@@ -162,9 +158,9 @@ int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, un
 	return any ? 0 : -EINVAL;
 }
 
-int schedstat_open(struct schedstat *stat, const char *root, struct err *err)
+int schedstat_open(struct sys_text *stat, const char *root, struct err *err)
 {
-	int rc = sys_text_need(&stat->text, root, "/proc/schedstat", 16384,
+	int rc = sys_text_need(stat, root, "/proc/schedstat", 16384,
 			       "boot a kernel built with CONFIG_SCHEDSTATS=y", err);
 
 	if (rc == -ENOENT)
@@ -172,17 +168,10 @@ int schedstat_open(struct schedstat *stat, const char *root, struct err *err)
 	return rc;
 }
 
-int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
+int schedstat_read(struct sys_text *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
 {
 	/* One read returns at most one page of /proc/schedstat. */
-	int rc = sys_text_read(&stat->text, false);
-
-	return rc ? rc : schedstat_parse(stat->text.buf, stat->text.len, cpus, nr_cpus);
-}
-
-void schedstat_close(struct schedstat *stat)
-{
-	sys_text_close(&stat->text);
+	return sys_text_read(stat, false) ?: schedstat_parse(stat->buf, stat->len, cpus, nr_cpus);
 }
 
 int pidstat_parse(const char *text, struct pidstat *ret_stat)
@@ -199,11 +188,11 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	 * flags minflt cminflt majflt cmajflt utime stime, 23 others, and processor (proc(5)).
 	 */
 	got = sscanf(rest + 1,
-		     " %*c %d %d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
-		     &stat.parent, &stat.group, &stat.flags, &stat.user_ticks, &stat.system_ticks,
-		     &stat.cpu);
-	if (got < 5)
+		     " %*c %d %*d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+		     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		     "%*s %*s %*s %*s %d",
+		     &stat.parent, &stat.flags, &stat.user_ticks, &stat.system_ticks, &stat.cpu);
+	if (got < 4)
 		return -EINVAL;
 	*ret_stat = stat;
 	return 0;

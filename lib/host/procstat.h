@@ -31,10 +31,6 @@ struct procstat_cpu {
 	uint8_t nr_cols; /* number of columns of the CPU's line; 0 for an offline CPU */
 };
 
-struct procstat {
-	struct sys_text text;
-};
-
 /*
  * Stores the values of each CPU n < @nr_cpus in cpus[n], and ignores all other CPUs. Returns
  * -EINVAL if the text is not /proc/stat, is truncated, or has a CPU twice, and -ERANGE if a number
@@ -42,25 +38,15 @@ struct procstat {
  */
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
-int procstat_open(struct procstat *stat, const char *root, struct err *err);
+/* Opens /proc/stat. The caller closes it with sys_text_close(). */
+int procstat_open(struct sys_text *stat, const char *root, struct err *err);
 /* Reads the open /proc/stat with one pread() and parses the text. */
-int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
-void procstat_close(struct procstat *stat);
+int procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 struct schedstat_cpu {
-	/*
-	 * time in ns that tasks other than the idle task ran, including interrupts during these
-	 * tasks
-	 */
+	/* time in ns that tasks ran, including interrupts during these tasks */
 	uint64_t run_ns;
-	/* time in ns that tasks waited to run, summed over all tasks of the CPU */
-	uint64_t wait_ns;
-	uint64_t slices;
 	bool present; /* false if the CPU is offline and has no line */
-};
-
-struct schedstat {
-	struct sys_text text;
 };
 
 /*
@@ -70,22 +56,18 @@ struct schedstat {
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
-int schedstat_open(struct schedstat *stat, const char *root, struct err *err);
-int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
-void schedstat_close(struct schedstat *stat);
+int schedstat_open(struct sys_text *stat, const char *root, struct err *err);
+int schedstat_read(struct sys_text *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
 struct pidstat {
 	uint64_t user_ticks; /* user and system time of the task, in units of 1/USER_HZ s */
 	uint64_t system_ticks;
 	pid_t parent;
-	pid_t group;
 	uint32_t flags; /* PF_ flags of the kernel's sched.h */
 	int cpu;	/* last CPU of the task; -1 if the line does not contain the CPU */
 };
 
-/*
- * Parses the text of a /proc/PID/stat. The task name in /proc/PID/stat may contain any character.
- */
+/* Parses a /proc/PID/stat. The task name in it may contain any character. */
 int pidstat_parse(const char *text, struct pidstat *ret_stat);
 /* Reads the stat file of @pid, which is a process id in the PID namespace of this process. */
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);

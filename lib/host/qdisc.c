@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sends rtnetlink requests, sets the ETF qdisc, and builds the message that restores the previous
- * qdisc.
- */
+/* rtnetlink requests, the ETF qdisc, and the message that restores the previous qdisc. */
 #include "host/qdisc.h"
 
 #include <errno.h>
@@ -43,59 +40,34 @@ void rtnl_nest_end(struct rtnl_request *request, struct rtattr *nest)
 
 int rtnl_talk(const struct nlmsghdr *message)
 {
-	struct {
-		struct nlmsghdr head;
-		struct nlmsgerr err;
-		char rest[2048];
-	} answer;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	ssize_t len;
-	int rc;
-
-	if (fd < 0)
-		return -errno;
-	len = send(fd, message, message->nlmsg_len, 0);
-	if (len >= 0)
-		len = recv(fd, &answer, sizeof(answer), 0);
-	if (len < 0)
-		rc = -errno;
-	else if ((size_t)len < sizeof(answer.head) + sizeof(answer.err.error) ||
-		 answer.head.nlmsg_type != NLMSG_ERROR)
-		rc = -EPROTO;
-	else
-		rc = answer.err.error;
-	close(fd);
-	return rc;
+	return rtnl_dump(message, NULL, NULL);
 }
 
 int rtnl_dump(const struct nlmsghdr *message,
 	      int (*each)(const struct nlmsghdr *message, void *arg), void *arg)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), rc = 0;
+	bool done = false;
 	char buf[32768];
 
 	if (fd < 0)
 		return -errno;
 	if (send(fd, message, message->nlmsg_len, 0) < 0)
 		rc = -errno;
-	while (!rc) {
+	while (!rc && !done) {
 		ssize_t got = recv(fd, buf, sizeof(buf), 0);
 		unsigned int len = got > 0 ? got : 0;
 
-		if (got <= 0) {
+		if (got <= 0)
 			rc = got ? -errno : -EPROTO;
-			break;
-		}
-		for (const struct nlmsghdr *m = (void *)buf; NLMSG_OK(m, len) && !rc;
+		for (const struct nlmsghdr *m = (void *)buf; NLMSG_OK(m, len) && !rc && !done;
 		     m = NLMSG_NEXT(m, len)) {
-			if (m->nlmsg_type == NLMSG_DONE) {
-				close(fd);
-				return 0;
-			}
+			done = m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR;
+			/* An NLMSG_ERROR with error 0 is the acknowledgement of NLM_F_ACK. */
 			if (m->nlmsg_type == NLMSG_ERROR)
-				rc = ((const struct nlmsgerr *)NLMSG_DATA(m))->error ?: -EPROTO;
-			else
-				rc = each(m, arg);
+				rc = ((const struct nlmsgerr *)NLMSG_DATA(m))->error;
+			else if (!done)
+				rc = each ? each(m, arg) : -EPROTO;
 		}
 	}
 	close(fd);
@@ -120,16 +92,10 @@ int netdev_ioctl(const char *device, unsigned long command, void *data)
 #define CLOCK_TAI 11
 #endif
 
-/*
- * Handle of the mqprio qdisc that subtick adds. Handles that the kernel assigns to qdiscs start at
- * 8000:.
- */
+/* Handles that the kernel assigns start at 8000:. */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
-/*
- * True for a classless qdisc. A classful qdisc (htb, hfsc, drr and so on) cannot be restored,
- * because a dump of qdiscs does not contain its classes.
- */
+/* A dump contains no classes, so a classful qdisc (htb, hfsc …) cannot be restored. */
 static bool kind_is_whole(const char *kind)
 {
 	static const char *const whole[] = {
@@ -167,7 +133,6 @@ int qdisc_look(const struct nlmsghdr *message, void *arg)
 			found->tree = true;
 		return 0;
 	}
-	found->root = true;
 	/* Handle 0 is the default qdisc, which the kernel restores when the root is deleted. */
 	found->own = tc->tcm_handle != 0;
 	if (!found->own)
@@ -227,10 +192,7 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 	rtnl_nest_end(ret_request, nest);
 }
 
-/*
- * Adds the qdisc mqprio. Queue 0 is for packets with priority QDISC_ETF_PRIORITY. Packets with any
- * priority except QDISC_ETF_PRIORITY use queue 1 and higher queues.
- */
+/* Queue 0 is for QDISC_ETF_PRIORITY, the other queues for all other priorities. */
 static int set_mqprio(const struct qdisc_etf *etf)
 {
 	struct tc_mqprio_qopt options = {

@@ -19,10 +19,7 @@ enum topology_level {
 #define TOPOLOGY_UNKNOWN UINT32_MAX
 
 struct topology_cpu {
-	/*
-	 * Numbers of core, cache, node and package that the kernel reports. A core number is unique
-	 * within a package only.
-	 */
+	/* numbers of the kernel; a core number is unique within a package only */
 	uint32_t id[TOPOLOGY_NR];
 	/*
 	 * first[level] is the lowest CPU that shares the core, cache, node or package with this
@@ -32,16 +29,10 @@ struct topology_cpu {
 	uint32_t first[TOPOLOGY_NR];
 };
 
-/*
- * Fills @ret_cpus[0 … nr_cpus-1]. A number whose sysfs file is missing is TOPOLOGY_UNKNOWN. Only
- * the NUMA node of an offline CPU is known.
- */
+/* Unknown numbers are TOPOLOGY_UNKNOWN: all but the node for an offline CPU. */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
-/*
- * Gets the CPUs that share the core, cache, node or package (@level) with @cpu. If the kernel does
- * not report the @level of @cpu, the set is empty.
- */
+/* CPUs that share the @level with @cpu; an empty set if the level is unknown. */
 void topology_group(const struct topology_cpu *cpus, unsigned int nr_cpus, enum topology_level level,
 		    unsigned int cpu, struct cpuset *ret_cpus);
 

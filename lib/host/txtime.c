@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads PTP clocks, sends packets with SO_TXTIME, and receives the timestamps of SO_TIMESTAMPING.
- */
+/* PTP clocks, packets with SO_TXTIME, and timestamps of SO_TIMESTAMPING. */
 #include "host/txtime.h"
 
 #include <arpa/inet.h>
@@ -165,9 +163,7 @@ int txtime_open(int ifindex, int priority, struct err *err)
 {
 	struct sock_txtime txtime = {.clockid = CLOCK_TAI, .flags = SOF_TXTIME_REPORT_ERRORS};
 	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
-	/*
-	 * A socket with protocol 0 receives no packets. Received packets would wake an idle core.
-	 */
+	/* Protocol 0 receives no packets, which would wake an idle core. */
 	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0 && errno == EPERM)
@@ -215,10 +211,7 @@ int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 
 #define CONTROL_SIZE 256
 
-/*
- * Reads the control data of the next message in the error queue. Returns false if the queue is
- * empty.
- */
+/* Reads the next message of the error queue. False if the queue is empty. */
 static bool receive_error(int fd, char control[CONTROL_SIZE], struct msghdr *ret_message)
 {
 	char payload[64];
@@ -282,10 +275,7 @@ int txstamp_ask(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
 }
 
-/*
- * Returns the timestamp of a message, or 0 if the message has no timestamp, for example for a
- * dropped packet.
- */
+/* Timestamp of a message; 0 without one, for example for a dropped packet. */
 static int64_t stamp_of(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {

@@ -28,10 +28,7 @@ struct ptp_reading {
 	int64_t after_ns;
 };
 
-/*
- * PTP clock index of @device. Returns -ENODEV if the device does not exist, -EOPNOTSUPP if it has
- * no PTP clock.
- */
+/* PTP clock index of @device. -ENODEV: no such device. -EOPNOTSUPP: no PTP clock. */
 int ptp_index(const char *device);
 /* Lists the running programs that adjust clocks, such as "chronyd, phc2sys", or "". */
 void ptp_disciplines(const char *root, char *buf, size_t size);
@@ -48,18 +45,14 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 int txtime_open(int ifindex, int priority, struct err *err);
 /* Queues one small packet with launch time @launch_tai_ns. */
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns);
-/*
- * Returns the number of packets that missed their launch time and were dropped since the last call.
- */
+/* Number of packets that missed their launch time since the last call. */
 int txtime_missed(int fd);
 
 /* True if @device supports hardware transmit timestamps. */
 bool txstamp_can(const char *device);
 /* Returns the transmit timestamp mode of @device, a HWTSTAMP_TX_ number, or -errno. */
 int txstamp_get(const char *device);
-/*
- * Sets only the transmit timestamp mode of @device. The mode of received packets does not change.
- */
+/* Sets only the transmit timestamp mode of @device. */
 int txstamp_set(const char *device, int tx_type);
 
 /* Requests a hardware timestamp of each packet that socket @fd sends. */

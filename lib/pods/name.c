@@ -153,10 +153,7 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 		if (id && parse_id(id, runtimes[i].runtime, name))
 			return;
 	}
-	/*
-	 * With the cgroupfs drivers of docker and kubelet, the name of a container's cgroup is only
-	 * the id.
-	 */
+	/* With the cgroupfs drivers of docker and kubelet, the cgroup's name is only the id. */
 	if (strlen(part) == ID_LEN)
 		parse_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
 }
@@ -243,10 +240,7 @@ bool pod_name_is_uid(struct pod_text text)
 	return text.len == 36;
 }
 
-/*
- * Splits the file name @file into exactly @nr parts at underscores. Names in Kubernetes never
- * contain underscores.
- */
+/* Splits @file into exactly @nr parts at underscores, which names never contain. */
 static bool split(const char *file, size_t len, struct pod_text *part, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

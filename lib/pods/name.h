@@ -8,10 +8,7 @@
 
 struct cgroup_name {
 	char pod_uid[40]; /* uid with dashes; "" outside a pod */
-	/*
-	 * Hexadecimal id of the container, or the name of an LXC container or VM; "" if the path
-	 * contains neither.
-	 */
+	/* id of the container in hex, or name of the LXC container or VM, or "" */
 	char container_id[136];
 	/*
 	 * Name of the runtime: "containerd", "cri-o", "docker", "podman", "lxc", "libvirt",
@@ -19,9 +16,7 @@ struct cgroup_name {
 	 */
 	const char *runtime;
 	size_t pod_len;		/* length of the pod's cgroup path; 0 outside a pod */
-	/*
-	 * QoS class of the pod or parent cgroup: "guaranteed", "burstable", "besteffort", or NULL.
-	 */
+	/* QoS class of pod or parent: "guaranteed", "burstable", "besteffort", or NULL */
 	const char *qos;
 };
 
@@ -32,10 +27,7 @@ struct cgroup_name {
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 /* True if the runtime runs VMs. Returns false if @runtime is NULL. */
 bool cgroup_runtime_has_vms(const char *runtime);
-/*
- * Copies @len bytes of a cgroup name to @to and decodes the \xNN escapes of systemd. Truncates the
- * decoded name to @size bytes, including the NUL.
- */
+/* Decodes the \xNN escapes of systemd, and truncates the name to @size bytes with NUL. */
 void cgroup_unescape(const char *from, size_t len, char *to, size_t size);
 
 /* A string without NUL at its end. */

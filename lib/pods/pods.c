@@ -16,10 +16,7 @@
 #include "pods/runtime_files.h"
 #include "pods/table.h"
 
-/*
- * Maximum size of a runtime's file; larger files are ignored. The file of a container with
- * environment variables for thousands of Kubernetes services has 2 MB.
- */
+/* Larger files are ignored. A file with variables of thousands of services has 2 MB. */
 #define FILE_MAX (4 << 20)
 /* Maximum number of names in a table. A typical machine has a few hundred containers. */
 #define MAX_NAMES 65536
@@ -42,10 +39,7 @@ static const struct {
 	[LOG_CONTAINERS] = {"/var/log/containers", pod_name_of_link, S_IFLNK},
 };
 
-/*
- * Names of containers from one directory of a container runtime, or from the runtime's list of
- * containers.
- */
+/* Names of containers from one directory or list of a container runtime. */
 struct runtime {
 	struct pod_table by_id, by_uid;
 };
@@ -57,10 +51,7 @@ struct pods {
 	struct watch watch[NR_LOGS];
 	struct pod_table log[NR_LOGS]; /* tables of pods by uid and of containers by id */
 	struct runtime runtime[RUNTIME_NR_PLACES];
-	/*
-	 * files of container runtimes that this process opens; NULL if another process opens the
-	 * files and sends them over `channel`
-	 */
+	/* opens the files of runtimes; NULL if another process sends them over `channel` */
 	struct runtime_files *files;
 	int channel;		     /* socket to the helper process, or -1 if closed */
 	bool complete;		     /* true if all initial runtime files were received */
@@ -86,10 +77,7 @@ static void removed(struct runtime *runtime, struct pod_text id)
 {
 	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
 
-	/*
-	 * The sandbox container of a pod has no container name. If the sandbox container is
-	 * removed, the pod has ended.
-	 */
+	/* The sandbox container has no name. It is removed when the pod ends. */
 	if (names && !*names->container)
 		pod_table_leave(&runtime->by_uid,
 				(struct pod_text){names->uid, strlen(names->uid)});
@@ -120,10 +108,7 @@ static void take(void *arg, unsigned int place, const char *id, int fd)
 	free(text);
 }
 
-/*
- * Receives one message from the helper process that opens the files. Returns false if the channel
- * has no further message.
- */
+/* Receives one message of the helper process. Returns false if there is none. */
 static bool receive(struct pods *pods)
 {
 	struct runtime_message message;
@@ -144,10 +129,7 @@ static bool receive(struct pods *pods)
 	return true;
 }
 
-/*
- * Receives the runtime files that existed at the start, so that the first window has names of pods
- * and containers.
- */
+/* Receives the files that existed at the start, so that the first window has names. */
 static void receive_first(struct pods *pods)
 {
 	uint64_t end = clock_mono_ns() + START_NS, now;
@@ -294,10 +276,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 
 	pod = uid ? pod_table_find(&pods->log[LOG_PODS], uid) : NULL;
 	container = id ? pod_table_find_id(&pods->log[LOG_CONTAINERS], id, pod) : NULL;
-	/*
-	 * Ignore a container's log link if the link and the pod's log directory name different
-	 * pods.
-	 */
+	/* Ignore a container's log link that names another pod than the log directory. */
 	if (container && pod && (strcmp(pod->namespace, container->namespace) ||
 				 strcmp(pod->pod, container->pod)))
 		container = NULL;
@@ -310,10 +289,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 	}
 }
 
-/*
- * Finds the names of container @id in the files of container runtimes. If the container is unknown,
- * finds the names of pod @uid. Returns NULL if container and pod are unknown.
- */
+/* Finds the names of container @id, or else of pod @uid, in the files of runtimes. */
 static const struct pod_table_names *find_runtime(const struct pods *pods, const char *uid,
 						  const char *id)
 {
@@ -321,10 +297,7 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && id; i++)
 		found = pod_table_find(&pods->runtime[i].by_id, id);
-	/*
-	 * If the container's pod is not the pod of the cgroup, the names belong to another
-	 * container.
-	 */
+	/* A container of another pod than the cgroup's is another container. */
 	if (found && uid && *found->uid && strcmp(found->uid, uid))
 		found = NULL;
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && uid; i++)
@@ -332,10 +305,7 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 	return found;
 }
 
-/*
- * Merges *@name, the name from a first source, and @second, the name from a second source. Sets
- * *@name to @second, unless @second is empty. Returns false if the two names differ.
- */
+/* Sets *@name to @second, unless @second is empty. Returns false if the names differ. */
 static bool agree(const char **name, const char *second)
 {
 	if (*second && *name && strcmp(*name, second))

@@ -16,15 +16,9 @@ struct pods;
  * the files. Ignores missing directories. Returns 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
-/*
- * Reads changes in the directories of kubelet and container runtimes without blocking.
- * pods_refresh() and the functions after pods_refresh() in this file accept a NULL @pods.
- */
+/* Reads changes without blocking. This and the following functions accept a NULL @pods. */
 void pods_refresh(struct pods *pods);
-/*
- * Opens directories that were missing or are not watched. pods_refresh() calls this function every
- * 5 s.
- */
+/* Opens directories that were missing or not watched. pods_refresh() calls it every 5 s. */
 void pods_retry(struct pods *pods);
 void pods_close(struct pods *pods);
 
@@ -39,10 +33,7 @@ struct pods_names {
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/*
- * Returns how many names of pods and containers were added so far. While this number does not
- * change, pods_find() finds no new names.
- */
+/* Number of names added so far. pods_find() finds no new names while it is unchanged. */
 uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);

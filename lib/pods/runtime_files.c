@@ -18,19 +18,13 @@
 
 /* Interval of attempts to open a missing directory or file. */
 #define RETRY_NS (NSEC_PER_SEC / 2)
-/*
- * Time limit for the file of a new container. A runtime writes the file of a container right after
- * it creates the directory.
- */
+/* A runtime writes the file of a container right after it creates the directory. */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
 /* Maximum number of docker containers that are watched for renames. */
 #define MAX_FOLLOWED 4096
 
-/*
- * containerd and docker have a directory per container; podman and CRI-O have one file that lists
- * all containers.
- */
+/* podman and CRI-O have one file that lists all containers. */
 static const struct {
 	const char *path, *file;
 	enum runtime_format format;
@@ -129,10 +123,7 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
-/*
- * Adds a container to files->pending. If files->pending is full, removes the oldest container,
- * whose file is the least likely to appear.
- */
+/* If pending[] is full, drops the oldest container, whose file is least likely to appear. */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
 	struct container *pending;
@@ -176,10 +167,7 @@ static int container_open(const struct runtime_files *files, const struct contai
 	return fd;
 }
 
-/*
- * Watches the directory of a docker container, because docker changes the file when a container is
- * renamed.
- */
+/* Watches the directory of a docker container: a rename changes the file. */
 static void follow(struct runtime_files *files, const struct container *container)
 {
 	const char *below = SYS_PATH("%s/%s", places[container->place].path, container->id);
@@ -190,10 +178,7 @@ static void follow(struct runtime_files *files, const struct container *containe
 	    files->nr_followed == MAX_FOLLOWED || sys_path(files->root, below, path, sizeof(path)))
 		return;
 	wd = inotify_add_watch(files->inotify, path, IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
-	/*
-	 * inotify_add_watch() returns the existing watch descriptor if the directory is already
-	 * watched.
-	 */
+	/* The watch descriptor is not new if the directory is already watched. */
 	for (size_t i = 0; i < files->nr_followed; i++)
 		if (files->followed[i].wd == wd)
 			return;
@@ -218,10 +203,7 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/*
- * Passes a container's file to files->found. Returns false if the container's file is missing or
- * incomplete.
- */
+/* Passes a container's file to files->found. False: the file is missing or incomplete. */
 static bool container_found(struct runtime_files *files, const struct container *container)
 {
 	int fd = container_open(files, container);
@@ -318,10 +300,7 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 {
 	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
 	size_t nr = files->nr_pending;
-	/*
-	 * The file of a container appears some milliseconds after its directory. The last element
-	 * of files->pending is the newest container.
-	 */
+	/* A file appears milliseconds after its directory. The newest container is last. */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 
 	return poll(polled, 2, soon ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
@@ -385,10 +364,7 @@ int runtime_channel_receive(int channel, struct runtime_message *ret_message)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	/*
-	 * The kernel drops a file descriptor in a socket message if the receiving process has too
-	 * many open files.
-	 */
+	/* The kernel drops the descriptor if this process has too many open files. */
 	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
 		if (fd >= 0)
 			close(fd);

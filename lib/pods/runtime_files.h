@@ -17,10 +17,7 @@ struct runtime_files;
 /* Returns the format of the files in directory @place, an index below RUNTIME_NR_PLACES. */
 enum runtime_format runtime_files_format(unsigned int place);
 
-/*
- * Opens and watches the directories of container runtimes below @root. Ignores missing directories.
- * Returns 0 or -ENOMEM.
- */
+/* Opens and watches the directories that exist below @root. Returns 0 or -ENOMEM. */
 int runtime_files_open(const char *root, struct runtime_files **ret_files);
 /* @files may be NULL. */
 void runtime_files_close(struct runtime_files *files);
@@ -36,35 +33,23 @@ typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, i
  * runtime_files_step() calls @found for changed files. runtime_files_step() never blocks.
  */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
-/*
- * Waits until a directory of a container runtime changes or the next rescan is due. Returns false
- * if @channel was closed.
- */
+/* Waits for a change or the next rescan. Returns false if @channel was closed. */
 bool runtime_files_wait(const struct runtime_files *files, int channel);
 /* True if a directory of a runtime exists. */
 bool runtime_files_present(const struct runtime_files *files);
 
 /* An open file, which the privileged helper process sends to the exporter. */
 struct runtime_message {
-	/*
-	 * Index of the directory of the file. A message with RUNTIME_NR_PLACES has no file, and
-	 * follows the files that existed at the start.
-	 */
+	/* directory of the file; RUNTIME_NR_PLACES: all files of the start were sent */
 	unsigned int place;
 	char id[RUNTIME_ID_LEN + 1]; /* id of the container; "" for a list of containers */
 	/* Open file, owned by the receiver of the message; -1 if the container was removed. */
 	int fd;
 };
 
-/*
- * Sends a message; blocks while the socket is full. Returns -EPIPE if the receiver closed the
- * socket.
- */
+/* Sends a message; blocks while the socket is full. -EPIPE: the receiver closed it. */
 int runtime_channel_send(int channel, unsigned int place, const char *id, int fd);
-/*
- * Receives a message. Returns -EAGAIN if there is no message, -EPIPE if the sender closed the
- * socket, -EBADMSG for an invalid message.
- */
+/* Returns -EAGAIN without a message, -EPIPE after the end, -EBADMSG if it is invalid. */
 int runtime_channel_receive(int channel, struct runtime_message *ret_message);
 
 #endif

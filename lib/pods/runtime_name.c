@@ -194,10 +194,7 @@ static void visit_list(void *arg, const struct json_path *place, struct pod_text
 static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
 {
 	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
-	/*
-	 * Check that the whole text is valid JSON first, because visit_list() reports containers
-	 * before json_walk() finds a later error.
-	 */
+	/* Check the whole text first: visit_list() reports containers before a later error. */
 	int rc = json_walk(text, len, NULL, NULL);
 
 	if (rc)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Stores names of pods by uid and of containers by id. The file from which a name comes may be
- * removed and created again.
- */
+/* Names of pods by uid and of containers by id. Their files may come and go. */
 #include "pods/table.h"
 
 #include <search.h>
@@ -11,10 +8,7 @@
 
 #include "base/array.h"
 
-/*
- * Maximum number of table entries whose file was removed. If more than MAX_REMOVED files were
- * removed, the entries of all removed files are deleted.
- */
+/* If more files were removed, the entries of all removed files are deleted. */
 #define MAX_REMOVED 4096
 
 struct pod_table_entry {
@@ -26,10 +20,7 @@ struct pod_table_entry {
 	bool cut;
 };
 
-/*
- * Copies @key and the names @name into @entry. If out of memory, returns false and leaves @entry
- * unchanged.
- */
+/* Copies @key and @name into @entry. If out of memory, returns false without a change. */
 static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 		       const struct pod_name *name)
 {

@@ -43,10 +43,7 @@ void pod_table_leave(struct pod_table *table, struct pod_text key);
 void pod_table_leave_all(struct pod_table *table);
 /* Returns the names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);
-/*
- * Returns the names of container @id, or NULL if unknown. An entry with a truncated id matches only
- * if the entry's container belongs to @pod.
- */
+/* Names of container @id, or NULL. A truncated id matches only a container of @pod. */
 const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
 						const struct pod_table_names *pod);
 void pod_table_free(struct pod_table *table);

@@ -9,10 +9,7 @@
 #include "pods/name.h"
 #include "host/file.h"
 
-/*
- * Maximum length of a command line that is read; a longer command line is truncated. libvirt,
- * Proxmox and Kata put the VM name first.
- */
+/* Longer command lines are truncated. libvirt, Proxmox and Kata put the name first. */
 #define CMDLINE_MAX 8192
 
 /*
@@ -61,10 +58,7 @@ static void socket_name(const char *value, char ret_name[VM_NAME])
 	snprintf(ret_name, VM_NAME, "%.*s", (int)(end - base), base);
 }
 
-/*
- * Programs of hypervisors. If @exact is false, the name of the program file may continue with a
- * version or an architecture.
- */
+/* If @exact is false, a version or an architecture may follow the program's name. */
 static const struct {
 	const char *program;
 	bool exact;
@@ -78,10 +72,7 @@ static const struct {
 	{"firecracker", false, "id", id_name},
 };
 
-/*
- * Value of the option "-name VALUE", "--name VALUE" or "--name=VALUE", or "" if the option is
- * missing.
- */
+/* Value of "-name VALUE", "--name VALUE" or "--name=VALUE", or "". */
 static const char *option_value(const char *arg, const char *end, const char *name)
 {
 	size_t len = strlen(name);
@@ -131,10 +122,7 @@ uint32_t vm_vcpu_parse(const char *comm)
 	return UINT32_MAX;
 }
 
-/*
- * Copies the name of a systemd service, such as "web" from "/system.slice/web.service". Leaves
- * @ret_name unchanged if @cgroup is not the cgroup of a service.
- */
+/* Copies the name of a systemd service: "web" for "/system.slice/web.service". */
 static void service_name(const char *cgroup, char ret_name[VM_NAME])
 {
 	const char *leaf = strrchr(cgroup, '/') ?: "", *suffix = strrchr(leaf, '.');
@@ -192,10 +180,7 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
 	return true;
 }
 
-/*
- * Parameter of `virsh schedinfo` that sets the quota of the cgroup @leaf below the scope of a VM,
- * such as "vcpu0". Returns NULL if only the quota of the whole VM can be set, with global_quota.
- */
+/* Parameter of `virsh schedinfo` for the quota of @leaf, or NULL: only the VM has one. */
 static const char *libvirt_quota(const char *leaf)
 {
 	static const char *const names[][2] = {{"vcpu", "vcpu_quota=-1"},

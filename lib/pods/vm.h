@@ -21,10 +21,7 @@ struct vm_thread {
  * program is not a hypervisor. Sets @ret_name to "" if the arguments contain no name of a VM.
  */
 bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
-/*
- * Returns the vCPU number in a thread name such as "CPU 3/KVM", "vcpu3" or "fc_vcpu 3", or
- * UINT32_MAX.
- */
+/* vCPU number in a thread name such as "CPU 3/KVM" or "fc_vcpu 3", or UINT32_MAX. */
 uint32_t vm_vcpu_parse(const char *comm);
 /*
  * Finds the VM of thread @pid of process @tgid, by its command line or by the VM's scope in

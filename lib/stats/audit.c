@@ -77,12 +77,12 @@ void bins_free(struct bins *bins)
 
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 {
-	for (size_t i = 0; i < edges->nr_intervals; i++) {
+	array_for_each(interval, edges->intervals, edges->nr_intervals) {
 		/*
 		 * Bins are centred on multiples of the bin width, so that a jitter of the interval
 		 * around a multiple stays in one bin.
 		 */
-		size_t bin = (edges->intervals[i] + bins->width_ns / 2) / bins->width_ns;
+		size_t bin = (*interval + bins->width_ns / 2) / bins->width_ns;
 
 		if (bin < bins->nr)
 			bins->count[bin]++;
@@ -146,13 +146,12 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 
 	if (!nr)
 		return 0.0;
-	for (size_t i = 0; i < nr; i++) {
+	array_for_each(stamp, stamps, nr) {
 		/*
 		 * Times are relative to the first timestamp, because a double cannot hold an uptime
 		 * in ns exactly.
 		 */
-		double angle =
-			two_pi * fmod((double)(stamps[i] - stamps[0]), period_ns) / period_ns;
+		double angle = two_pi * fmod((double)(*stamp - stamps[0]), period_ns) / period_ns;
 
 		x += cos(angle);
 		y += sin(angle);
@@ -178,8 +177,8 @@ static double interval_score(const struct counter_edges *edges, double hz)
 {
 	double sum = 0.0;
 
-	for (size_t i = 0; i < edges->nr_intervals; i++)
-		sum += cos(two_pi * (double)edges->intervals[i] * hz / 1e9);
+	array_for_each(interval, edges->intervals, edges->nr_intervals)
+		sum += cos(two_pi * (double)*interval * hz / 1e9);
 	return sum / (double)edges->nr_intervals;
 }
 
@@ -349,13 +348,13 @@ static bool walk_fit(const struct precision_point *points, size_t nr, struct wal
 	double w0 = 0.0, wt = 0.0, wtt = 0.0, wy = 0.0, wty = 0.0, det;
 	size_t used = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		double t = (double)points[i].window_ns / 1e9;
-		double y = points[i].rms_error * points[i].rms_error * t * t, w;
+	array_for_each(point, points, nr) {
+		double t = (double)point->window_ns / 1e9;
+		double y = point->rms_error * point->rms_error * t * t, w;
 
-		if (!(y > 0.0) || points[i].windows < PRECISION_MIN_WINDOWS)
+		if (!(y > 0.0) || point->windows < PRECISION_MIN_WINDOWS)
 			continue;
-		w = points[i].windows / (y * y);
+		w = point->windows / (y * y);
 		w0 += w;
 		wt += w * t;
 		wtt += w * t * t;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "kmod/tracerbench/stats.h"
 #include "stats/quantile.h"
 
@@ -215,9 +216,9 @@ struct crit_spread crit_spread_of(double *values, size_t nr)
 {
 	size_t known = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		if (!isnan(values[i]))
-			values[known++] = values[i];
+	array_for_each(value, values, nr)
+		if (!isnan(*value))
+			values[known++] = *value;
 	if (!known)
 		return (struct crit_spread){.low = NAN, .mid = NAN, .high = NAN};
 	quantile_sort(values, known);

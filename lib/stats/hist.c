@@ -41,17 +41,13 @@ uint64_t hist_high(unsigned int index)
 
 int hist_set(struct hist *hist, const struct hist *from)
 {
-	if (from->nr > hist->nr) {
-		struct hist_entry *more =
-			reallocarray(hist->entries, from->nr, sizeof(*more));
+	struct hist_entry *entries = reallocarray(hist->entries, from->nr + 1, sizeof(*entries));
 
-		if (!more)
-			return -ENOMEM;
-		hist->entries = more;
-	}
+	if (!entries)
+		return -ENOMEM;
 	if (from->nr)
-		memcpy(hist->entries, from->entries, from->nr * sizeof(*from->entries));
-	hist->nr = from->nr;
+		memcpy(entries, from->entries, from->nr * sizeof(*entries));
+	*hist = (struct hist){.entries = entries, .nr = from->nr};
 	return 0;
 }
 
@@ -59,11 +55,8 @@ int hist_add(struct hist *hist, const struct hist *more)
 {
 	const struct hist_entry *a = hist->entries, *b = more->entries;
 	const struct hist_entry *a_end = a + hist->nr, *b_end = b + more->nr;
-	struct hist sum = {0};
+	struct hist sum = {.entries = malloc((hist->nr + more->nr + 1) * sizeof(*a))};
 
-	if (!more->nr)
-		return 0;
-	sum.entries = malloc((hist->nr + more->nr) * sizeof(*sum.entries));
 	if (!sum.entries)
 		return -ENOMEM;
 	while (a < a_end || b < b_end) {
@@ -108,11 +101,10 @@ static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hi
 
 uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist)
 {
-	uint32_t nr = entries_on(scale, hist);
 	uint64_t count = 0;
 
-	for (uint32_t i = 0; i < nr; i++)
-		count += hist->entries[i].count;
+	array_for_each(entry, hist->entries, entries_on(scale, hist))
+		count += entry->count;
 	return count;
 }
 
@@ -145,10 +137,7 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
-		/*
-		 * If a rounding error makes the rank of the percentile larger than the total count,
-		 * use the last histogram entry.
-		 */
+		/* a rounding error can make the rank larger than the total count */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
@@ -217,37 +206,15 @@ uint64_t native_le_ns(unsigned int i)
 }
 
 /*
- * Lower bounds 2^(k/8 - 1) of the eight native buckets per power of two, in a table, because a
- * lookup is faster than a logarithm.
- */
-static const double octave[1 << FINE_SCHEMA] = {
-	0.5,
-	0.54525386633262882973,
-	0.59460355750136053336,
-	0.64841977732550483296,
-	0.70710678118654752440,
-	0.77110541270397041180,
-	0.84089641525371454303,
-	0.91700404320467123175,
-};
-
-/*
  * Index of the native bucket that contains the middle of a fine bucket. The middle of a fine bucket
  * never equals a bound of a native bucket.
  */
 static unsigned int fine_word(unsigned int bucket)
 {
 	double middle_ns = ((double)hist_low(bucket) + (double)(hist_high(bucket) - 1)) / 2.0;
-	double part;
-	int log2, index;
+	double word = ceil((log2(middle_ns / 1e9) - FINE_LOG2) * (1 << FINE_SCHEMA));
 
-	if (middle_ns <= ldexp(1e9, FINE_LOG2))
-		return 0;
-	part = frexp(middle_ns / 1e9, &log2);
-	index = (log2 - 1) * (1 << FINE_SCHEMA);
-	for (int k = 0; k < 1 << FINE_SCHEMA && part > octave[k]; k++)
-		index++;
-	return (unsigned int)(index - native_fine.first) + 1;
+	return word > 0.0 ? (unsigned int)word : 0;
 }
 
 void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS])

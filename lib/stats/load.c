@@ -56,45 +56,41 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 }
 
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
-		   uint32_t parts, struct load_cpu_window *ret_window)
+		   uint32_t parts, struct load_cpu_window *w)
 {
-	struct load_cpu_window w = {0};
 	double busy, total, enabled_ns = delta(cur->enabled_ns, prev->enabled_ns),
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
-	w.flags = cur->flags;
+	*w = (struct load_cpu_window){.flags = cur->flags};
 	/* a window has a result only if both of its samples are valid */
 	if (prev->flags & LOAD_OFFLINE)
-		w.flags |= LOAD_HOTPLUGGED;
-	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
+		w->flags |= LOAD_HOTPLUGGED;
+	w->flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
 	/* the CPU went offline and came back between the two samples */
 	if (!(cur->flags & LOAD_OFFLINE) && cur->hotplug_steps != prev->hotplug_steps)
-		w.flags |= LOAD_HOTPLUGGED;
-	w.window_ns = cur->stamp_ns - prev->stamp_ns;
+		w->flags |= LOAD_HOTPLUGGED;
+	w->window_ns = cur->stamp_ns - prev->stamp_ns;
 	total = delta(cur->total, prev->total);
-	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))
-		w.flags |= LOAD_NO_TIME;
+	if (!(w->flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w->window_ns))
+		w->flags |= LOAD_NO_TIME;
 	/* If a multiplexed counter did not run in the window, the load is unknown, not 0. */
 	if (enabled_ns > 0.0 && running_ns <= 0.0)
-		w.flags |= LOAD_READ_FAILED;
-	if (w.flags & LOAD_NO_FIGURE)
-		goto out;
-
+		w->flags |= LOAD_READ_FAILED;
+	if (w->flags & LOAD_NO_FIGURE)
+		return;
 	busy = delta(cur->busy, prev->busy) * rate;
 	if (enabled_ns != running_ns) {
-		w.flags |= LOAD_MULTIPLEXED;
+		w->flags |= LOAD_MULTIPLEXED;
 		busy *= enabled_ns / running_ns;
 	}
-	w.busy_ratio = clamp(busy / total, &w.flags);
+	w->busy_ratio = clamp(busy / total, &w->flags);
 	/*
 	 * busy_ns is exact for a source that counts ns, because window_ns / total is 1 for such a
 	 * source
 	 */
-	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
+	w->busy_ns = within(busy * ((double)w->window_ns / total), w->window_ns);
 	if (parts)
-		window_parts(prev, cur, parts, &w);
-out:
-	*ret_window = w;
+		window_parts(prev, cur, parts, w);
 }
 
 static double busy_of_parts(const struct load_cpu_window *w)
@@ -255,7 +251,7 @@ void load_flags_format(uint32_t flags, char *buf, unsigned int size)
 
 	if (size)
 		buf[0] = '\0';
-	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
-		if (flags & names[i].flag && len + !!len + strlen(names[i].name) < size)
-			len = stpcpy(stpcpy(buf + len, len ? "," : ""), names[i].name) - buf;
+	array_for_each(known, names, ARRAY_SIZE(names))
+		if (flags & known->flag && len + !!len + strlen(known->name) < size)
+			len = stpcpy(stpcpy(buf + len, len ? "," : ""), known->name) - buf;
 }

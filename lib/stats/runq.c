@@ -244,10 +244,8 @@ size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
 	struct ranked *ranked = malloc((nr + 1) * sizeof(*ranked));
 	size_t left = 0, culprits = 0;
 
-	if (!ranked || !per_victim || !nr) {
-		free(ranked);
+	if (!ranked)
 		return nr;
-	}
 	qsort(rows, nr, sizeof(*rows), by_pair);
 	for (size_t i = 0, end; i < nr; i = end) {
 		uint64_t victim_ns = 0;

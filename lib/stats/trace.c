@@ -2,6 +2,8 @@
 /* Computes the contexts of one CPU from its trace events, by the same rules as `subtick load`. */
 #include "stats/trace.h"
 
+#include "base/array.h"
+
 #define NR_PAUSED 16
 
 enum window {
@@ -67,11 +69,11 @@ static void softirq_pause(struct state *s)
 
 static void softirq_resume(struct state *s)
 {
-	for (int i = 0; i < NR_PAUSED; i++) {
-		if (!s->paused[i].vec || s->paused[i].pid != s->pid)
+	array_for_each(paused, s->paused, NR_PAUSED) {
+		if (!paused->vec || paused->pid != s->pid)
 			continue;
-		s->vec = s->paused[i].vec;
-		s->paused[i].vec = 0;
+		s->vec = paused->vec;
+		paused->vec = 0;
 		return;
 	}
 }

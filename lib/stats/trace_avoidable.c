@@ -81,10 +81,8 @@ static size_t span_at(const struct trace_spans *spans, uint64_t ns)
 
 static struct trace_span overlap(const struct trace_span *a, const struct trace_span *b)
 {
-	struct trace_span both = {a->from_ns > b->from_ns ? a->from_ns : b->from_ns,
-				  a->to_ns < b->to_ns ? a->to_ns : b->to_ns};
-
-	return both;
+	return (struct trace_span){a->from_ns > b->from_ns ? a->from_ns : b->from_ns,
+				   a->to_ns < b->to_ns ? a->to_ns : b->to_ns};
 }
 
 /* Adds the idle times of a CPU during @part, which is a part of the wait, to @changes. */

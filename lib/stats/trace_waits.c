@@ -43,10 +43,7 @@ static bool about_waits(const struct trace_edge *edge)
 	return kind <= TRACE_MIGRATE || kind == TRACE_HOLD;
 }
 
-/*
- * Advances to the next event that starts, moves or ends a wait. Returns false after the last event
- * of the CPU.
- */
+/* Finds the next event that starts, moves or ends a wait. Returns false after the last event. */
 static bool head_seek(const struct merge *m, struct head *head)
 {
 	const struct trace_core *core = &m->cores[head->cpu];
@@ -64,21 +61,15 @@ static bool head_seek(const struct merge *m, struct head *head)
 
 static void sift_down(struct merge *m, size_t at)
 {
-	for (;;) {
-		size_t child = 2 * at + 1;
-		struct head head;
+	struct head head = m->heap[at];
 
-		if (child >= m->nr)
-			return;
-		if (child + 1 < m->nr && m->heap[child + 1].key < m->heap[child].key)
-			child++;
-		if (m->heap[at].key <= m->heap[child].key)
-			return;
-		head = m->heap[at];
+	for (size_t child; (child = 2 * at + 1) < m->nr; at = child) {
+		child += child + 1 < m->nr && m->heap[child + 1].key < m->heap[child].key;
+		if (head.key <= m->heap[child].key)
+			break;
 		m->heap[at] = m->heap[child];
-		m->heap[child] = head;
-		at = child;
 	}
+	m->heap[at] = head;
 }
 
 /* Largest pid in the trace, which determines the size of the array of tasks. */
@@ -136,22 +127,17 @@ static int do_switch(struct finder *f, uint32_t cpu, const struct trace_edge *ed
 {
 	uint32_t prev = TRACE_FIRST(edge->what), next = TRACE_SECOND(edge->what);
 	uint64_t now = trace_edge_ns(edge);
-	struct task *task;
 	int rc = 0;
 
-	if (prev) {
-		task = &f->tasks[prev];
-		*task = (struct task){0};
-		if (!TRACE_THIRD(edge->what)) {
-			task->queued_ns = now + 1;
-			task->queue_cpu = cpu;
-			task->held = edge->what & TRACE_HELD;
-		}
-	}
+	if (prev)
+		f->tasks[prev] = TRACE_THIRD(edge->what)
+					 ? (struct task){0}
+					 : (struct task){.queued_ns = now + 1,
+							 .queue_cpu = cpu,
+							 .held = edge->what & TRACE_HELD};
 	if (next) {
-		task = &f->tasks[next];
-		rc = wait_ends(f, task, next, cpu, now);
-		*task = (struct task){.runs = true};
+		rc = wait_ends(f, &f->tasks[next], next, cpu, now);
+		f->tasks[next] = (struct task){.runs = true};
 	}
 	return rc;
 }

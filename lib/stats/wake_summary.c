@@ -59,8 +59,8 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 
 	if (nr) {
 		quantile_sort(latency_ns, nr);
-		for (size_t i = 0; i < nr; i++)
-			moments_add(&moments, latency_ns[i]);
+		array_for_each(ns, latency_ns, nr)
+			moments_add(&moments, *ns);
 		s.min_ns = latency_ns[0];
 		s.max_ns = latency_ns[nr - 1];
 		s.mean_ns = moments.mean;
@@ -158,9 +158,9 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		 * Subtract the measuring overhead from each latency of the summary, but not below
 		 * 0. A latency that is NAN stays NAN.
 		 */
-		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-			if (!isnan(*figures[i]))
-				*figures[i] = fmax(*figures[i] - overhead_ns, 0.0);
+		array_for_each(figure, figures, ARRAY_SIZE(figures))
+			if (!isnan(**figure))
+				**figure = fmax(**figure - overhead_ns, 0.0);
 	}
 	*ret_summary = s;
 }

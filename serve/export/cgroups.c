@@ -182,10 +182,7 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		cgroup->names_seq++;
 }
 
-/*
- * Adds all counters of a cgroup to @other, except pressure, because the wall times of several
- * cgroups overlap.
- */
+/* Adds all counters to @other, except pressure: wall times of cgroups overlap. */
 static void fold(struct store *store, struct cgroup_series *cgroup, struct cgroup_series *other)
 {
 	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS,
@@ -344,10 +341,7 @@ static struct cgroup_series *assign_series(struct store *store,
 			return NULL;
 		key = key_of(who->path);
 		active = topk_add(&store->topk, key, active, now_ns);
-		/*
-		 * Several cgroups may have to be evicted, because SIGHUP may have lowered the
-		 * limit.
-		 */
+		/* SIGHUP may have lowered the limit. */
 		while (store->nr_cgroups >= limit)
 			if (!make_room(store, who->pod_uid, active, now_ns))
 				return NULL;

@@ -21,10 +21,7 @@ struct cgroup_series {
 	uint32_t id;	     /* unique number of the row, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
 	uint64_t since_ns;   /* CLOCK_MONOTONIC when the series of the cgroup were added */
-	/*
-	 * activity of the cgroup; active.seen_ns is the end of the last window in which the cgroup
-	 * waited
-	 */
+	/* seen_ns is the end of the last window in which the cgroup waited */
 	struct active active;
 	struct series_row row;
 };
@@ -42,10 +39,7 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
 /* Finds the row of a cgroup. Returns NULL if the cgroup has no series. */
 struct cgroup_series *cgroups_find(struct store *store, const struct runq_group *group);
-/*
- * Returns the row (other) with the counters of all cgroups that have no series. Returns NULL if out
- * of memory.
- */
+/* The row (other) counts all cgroups without series. Returns NULL if out of memory. */
 struct cgroup_series *cgroups_other(struct store *store);
 /*
  * Adds series for the cgroup of @group if the cgroup has none, and updates the activity of the
@@ -63,10 +57,7 @@ void cgroups_expire(struct store *store, uint64_t now_ns);
 void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		       const struct runq_group *group);
 
-/*
- * A pair of cgroups in the family F_RUNQ_BLAME (victim and culprit) or F_CORE_PAIRS (a cgroup, and
- * a cgroup on the sibling CPU).
- */
+/* A pair of the family F_RUNQ_BLAME (victim, culprit) or F_CORE_PAIRS (cgroup, sibling). */
 struct pair_series {
 	struct cgroup_series *cgroups[2];
 	uint32_t names_seq; /* sum of names_seq of the two cgroups when the labels were set */

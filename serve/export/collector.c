@@ -61,10 +61,7 @@ int collectors_open(struct collectors *all, const struct config *config, struct 
 		c->ops = entries[i];
 		if (!(config->collect >> i & 1))
 			continue;
-		/*
-		 * The collector load is the first in the list, so its meter is already open when
-		 * the other collectors are opened.
-		 */
+		/* Collector load is the first, so its meter is already open. */
 		rc = open_one(c, i, config, all->list[CONFIG_COLLECT_load].meter, err);
 		if (rc && c->ops->optional && config->collect != 1u << i) {
 			log_line("%s is not collected: %s%s%s", c->ops->name, err->what,
@@ -125,7 +122,7 @@ int collector_update(struct collector *c, struct store *store, struct err *err)
 	}
 	store_sample(store, row, F_UPDATE_COST, 0)->u64 +=
 		clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
-	store_window_added(store);
+	store_reclaim(store);
 	pthread_mutex_unlock(&store->lock);
 	return rc;
 }

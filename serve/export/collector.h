@@ -40,10 +40,7 @@ struct collector {
 	struct report *report; /* report of the last window; NULL until requested */
 	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
 	uint64_t report_seq;   /* window_seq of the window in @report */
-	/*
-	 * Remaining number of rounds in which no report is built for the history, because the last
-	 * report was too large.
-	 */
+	/* remaining rounds without a report for the history: the last one was too large */
 	unsigned int history_skip;
 };
 
@@ -77,10 +74,7 @@ int collectors_open(struct collectors *collectors, const struct config *config, 
 void collectors_add_refused(const struct collectors *collectors, struct store *store);
 void collectors_close(struct collectors *collectors);
 
-/*
- * Ends a measurement window: reads the meter and adds the window to the counters. The caller holds
- * the lock of the collectors.
- */
+/* Reads the meter and adds the window to the counters. The caller holds the lock. */
 int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
  * Returns the report of the last window. The first call of collector_report() after a window builds
@@ -91,10 +85,7 @@ int collector_update(struct collector *collector, struct store *store, struct er
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 void collector_forget_report(struct collector *collector);
 
-/*
- * Maximum number of noise sources that have their own series, divided by the number of CPUs. Noise
- * sources above the maximum are summed in one row (other) per CPU and kind of noise.
- */
+/* Sources above this limit are summed in one row (other) per CPU and kind of noise. */
 #define NOISE_SERIES_PER_CPU 48
 
 struct load_window;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * History in memory: compressed measurement windows of the last ten minutes. The live page loads
- * the windows of the history when the page is opened.
- */
+/* History in memory: compressed windows of the last ten minutes, for the live page. */
 #ifndef SUBTICK_SERVE_HISTORY_H
 #define SUBTICK_SERVE_HISTORY_H
 
@@ -22,16 +19,10 @@
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
-/*
- * Maximum compressed size of a window. Windows with a compressed size above HISTORY_LARGEST are not
- * stored in the history.
- */
+/* Windows with a larger compressed size are not stored. */
 #define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
 #define HISTORY_MAX	 2048 /* maximum number of windows in the history */
-/*
- * Maximum number of table cells of a report in the history. After a report with more cells, the
- * history skips the report's collector for HISTORY_SKIP rounds.
- */
+/* After a report with more cells, the history skips the collector for HISTORY_SKIP rounds. */
 #define HISTORY_CELLS 20000
 #define HISTORY_SKIP  30
 

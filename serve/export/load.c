@@ -63,10 +63,7 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 	}
 }
 
-/*
- * Multiplies the busy ratio of /proc/stat by the window length of the CPU, so that the product can
- * be compared with the measured busy time.
- */
+/* The busy ratio of /proc/stat times the window length compares with the busy time. */
 static void absorb_procstat(struct store *store, struct series_row *row,
 			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
 {
@@ -105,10 +102,7 @@ static void number(char buf[12], uint32_t id)
 		snprintf(buf, 12, "%u", id);
 }
 
-/*
- * A physical core is identified by the list of its CPUs, because core numbers of the kernel need
- * not be unique.
- */
+/* A core is identified by its CPUs, because its number need not be unique. */
 static void absorb_core(struct store *store, const struct load_core *core)
 {
 	bool alone = core->cpu[0] == core->cpu[1];

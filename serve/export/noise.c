@@ -9,10 +9,7 @@
 #include "measure/noise/noise.h"
 #include "stats/hist.h"
 
-/*
- * Period of the gauges that show a maximum. A gauge shows the maximum of the current and the
- * previous period, so a scrape interval of one minute misses no maximum.
- */
+/* A maximum covers two periods, so a scrape interval of a minute misses none. */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 
 static int noise_collector_open(const struct config *config, struct meter *load,
@@ -23,10 +20,7 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 	return noise_open(&opts, ret_meter, err);
 }
 
-/*
- * Replaces the name of a kworker thread by the name of its worker pool, because the kernel
- * frequently creates and ends workers.
- */
+/* The label of a kworker is its worker pool, because workers come and go. */
 static void pool_name(const char *name, char *buf)
 {
 	size_t len = strlen(name), end = strcspn(name, ":");
@@ -62,10 +56,9 @@ static void longest_rotate(union word *words, uint64_t period)
 
 	if (was == period)
 		return;
-	words[STORE_LONGEST_BEFORE].u64 = was + 1 == period ? words[STORE_LONGEST_NOW].u64 : 0;
+	words[STORE_LONGEST_SHOWN].u64 = was + 1 == period ? words[STORE_LONGEST_NOW].u64 : 0;
 	words[STORE_LONGEST_NOW].u64 = 0;
 	words[STORE_LONGEST_PERIOD].u64 = period;
-	words[STORE_LONGEST_SHOWN].u64 = words[STORE_LONGEST_BEFORE].u64;
 }
 
 static void longest_add(union word *words, uint64_t period, uint64_t ns)
@@ -77,10 +70,7 @@ static void longest_add(union word *words, uint64_t period, uint64_t ns)
 		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
-/*
- * Starts a new period for all gauges of a family, including gauges without an event in the last
- * window.
- */
+/* Starts a new period for all gauges of a family, also for those without an event. */
 static void longest_expire(struct store *store, enum family_id id, uint64_t period)
 {
 	const struct series_table *table = &store->tables[store->series[id].table];

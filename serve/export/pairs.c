@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Metrics of pairs of cgroups: time that one cgroup waited while the other cgroup ran, and time
- * that both cgroups ran on the hyperthreads of one core.
- */
+/* Time that a cgroup waited for another, and that two cgroups ran on one core. */
 #include "serve/export/cgroups.h"
 
 #include <stdio.h>
@@ -93,10 +90,7 @@ static void move_family(struct store *store, enum family_id id, const struct cgr
 {
 	struct series_table *table = &store->tables[id];
 
-	/*
-	 * The rows are visited from the last to the first, because series_remove() moves the last
-	 * row to the index of the removed row.
-	 */
+	/* series_remove() moves the last row to the index of the removed row. */
 	for (size_t i = table->nr; i-- > 0;) {
 		struct pair_series *pair = i < table->nr ? pair_of(table->rows[i]) : NULL, *to = NULL;
 		struct cgroup_series *cgroups[2];

@@ -13,7 +13,7 @@
 #include "measure/runq/runq.h"
 #include "stats/hist.h"
 #include "host/cpu.h"
-#include "host/cpuidle.h"
+#include "host/file.h"
 #include "host/meminfo.h"
 
 /* Memory sizes in bytes; docs/methods/serve.md describes how the sizes were measured. */
@@ -29,15 +29,8 @@
  * series during scrapes, and the lists of a noise window.
  */
 #define NOISE_BYTES (64ULL << 10)
-/*
- * Number of descriptors that are opened after resources_check_files(): event loop, listeners,
- * token, notifications, and one file at a time.
- */
+/* Descriptors opened after resources_check_files(): event loop, listeners, token … */
 #define MORE_FILES 32
-/* Maximum number of open descriptors, not counting connections and files of idle states. */
-#define OWN_FILES 512
-/* Collector wake keeps two files open per CPU and idle state: usage and time. */
-#define CPU_FILES (2 * CPUIDLE_MAX_STATES)
 
 struct resources resources_compute(const struct config *config, unsigned int cpus)
 {
@@ -71,18 +64,12 @@ static uint64_t sum_bytes(struct resources needs)
 	return needs.map_bytes + needs.heap_bytes;
 }
 
-/*
- * Returns the available memory, or the memory limit of the exporter's cgroups if this limit is
- * lower.
- */
+/* The available memory, or the lower memory limit of the exporter's cgroups. */
 static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
 
-	/*
-	 * If the available memory is unknown, the memory check passes, and an allocation may fail
-	 * later.
-	 */
+	/* Unknown memory passes the check; an allocation may fail later. */
 	meminfo_available(NULL, &available);
 	*ret_limit = limit;
 	return limit < available ? limit : available;
@@ -145,32 +132,17 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
 		       RESOURCES_MIB(bytes));
 }
 
-void resources_raise_files(const struct config *config)
-{
-	rlim_t want = config->max_connections + OWN_FILES;
-	unsigned int cpus;
-	struct rlimit limit;
-
-	if (config_collects(config, CONFIG_COLLECT_wake) && !cpu_nr(&cpus, NULL))
-		want += cpus * CPU_FILES;
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
-		return;
-	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int resources_check_files(const struct config *config, struct err *err)
 {
 	rlim_t used, left;
 	struct rlimit limit;
 	int next = dup(STDERR_FILENO);
 
-	/* dup() returns the lowest free descriptor, so all lower descriptors are in use. */
-	used = (next < 0 ? OWN_FILES : (rlim_t)next) + MORE_FILES;
-	if (next >= 0)
-		close(next);
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return err_set(err, -errno, "cannot read the limit of file descriptors");
+	/* dup() returns the lowest free descriptor, so all lower descriptors are in use. */
+	used = (next < 0 ? limit.rlim_cur : (rlim_t)next) + MORE_FILES;
+	fd_close(&next);
 	if (limit.rlim_cur <= used)
 		return err_set(err, -EMFILE,
 			       "%llu file descriptors are needed without a connection, the limit is "

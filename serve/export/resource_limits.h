@@ -16,15 +16,9 @@ struct resources {
 	uint64_t heap_bytes; /* heap size of the process in bytes, with --cgroup-limit cgroups */
 };
 
-/*
- * Computes the memory that the settings need with @cpus possible CPUs, without the memory of
- * responses that are being sent.
- */
+/* Computes the memory for @cpus possible CPUs, without responses. */
 struct resources resources_compute(const struct config *config, unsigned int cpus);
-/*
- * Returns the maximum number of cgroup slots for which the exporter needs at most half of @bytes.
- * Returns at least --cgroup-limit.
- */
+/* Most cgroup slots within half of @bytes, at least --cgroup-limit. */
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
 /* Calls resources_most_cgroups() with the number of CPUs and the memory of this machine. */
 uint64_t resources_most_cgroups_here(const struct config *config);
@@ -36,15 +30,7 @@ bool resources_have_room(const struct config *config, unsigned int cpus, uint64_
  * the available memory or limit.
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
-/*
- * Raises the soft limit of descriptors to the number that the settings need, at most to the hard
- * limit.
- */
-void resources_raise_files(const struct config *config);
-/*
- * Fails if the open descriptors and --max-connections together exceed the limit of descriptors.
- * Call resources_check_files() after the collectors are opened.
- */
+/* Checks the limit of descriptors, after the collectors are opened. */
 int resources_check_files(const struct config *config, struct err *err);
 
 #endif

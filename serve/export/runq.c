@@ -11,19 +11,13 @@
 #include "serve/sandbox/sandbox.h"
 #include "stats/hist.h"
 
-/*
- * Returns the row of a culprit or victim such as (idle), which is not a cgroup. No cgroup path
- * begins with a parenthesis.
- */
+/* Row of a party such as (idle). No cgroup path begins with a parenthesis. */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)
 {
 	return cgroups_get(store, runq_party_path(party), party->kind);
 }
 
-/*
- * Returns the row in which a victim or culprit is counted: the row of the cgroup, or the row
- * (other). Returns NULL if out of memory.
- */
+/* Row of the cgroup, or the row (other). Returns NULL if out of memory. */
 static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
 	const struct runq_group *group = party->group;
@@ -57,9 +51,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	const struct runq_group *own = group->party.group;
 	struct cgroup_series *cgroup = NULL;
 
-	/*
-	 * A removed cgroup that has neither waits nor series needs no mark that its series ended.
-	 */
+	/* A removed cgroup without waits and series needs no mark of its end. */
 	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
 	if (own)
@@ -75,10 +67,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	if (!cgroup)
 		return;
 	add_histogram(&store->series[F_RUNQ], &cgroup->row, w, group);
-	/*
-	 * If the kernel cannot report a wait cause, the cause has no series, instead of a series
-	 * with the value 0.
-	 */
+	/* A cause that the kernel cannot report has no series, instead of 0. */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (w->causes_known >> i & 1)
 			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
@@ -90,10 +79,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	store_sample(store, &cgroup->row, F_RUNQ_EXCLUDED, 0)->u64 += group->excluded_ns;
 }
 
-/*
- * Adds the wait time of a pair of cgroups (victim, culprit) to the counters. If the family @id has
- * @limit pairs, a new pair is added to the row (other).
- */
+/* Adds the time of a pair. Above @limit, a new pair is added to the row (other). */
 static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 			enum store_folded folded, const struct runq_blame *blame)
 {
@@ -112,10 +98,7 @@ static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 		store_sample(store, &pair->row, id, 0)->u64 += blame->wait_ns;
 }
 
-/*
- * Returns the index of the idle state @name in store->idle_names, and adds a new @name. Returns
- * STORE_IDLE_STATES if store->idle_names is full.
- */
+/* Index of the idle state @name, added if new; STORE_IDLE_STATES if the list is full. */
 static unsigned int idle_state(struct store *store, const char *name)
 {
 	unsigned int i = 0;
@@ -159,10 +142,7 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 	}
 }
 
-/*
- * Updates the activity of all cgroups in the window @w before the first eviction, so that no cgroup
- * that waited in @w counts as inactive.
- */
+/* No cgroup that waited in @w may count as inactive at the first eviction. */
 static void update_activity(struct store *store, const struct runq_window *w)
 {
 	for (size_t i = 0; i < w->nr_groups; i++) {
@@ -183,10 +163,7 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	cgroups_expire(store, w->time_mono_ns);
 	if (store->nr_cgroups >= store->config->cgroup_limit)
 		update_activity(store, w);
-	/*
-	 * Pods get their rows before other cgroups. In the reverse order a pod could evict a cgroup
-	 * outside pods that got its row in the same window.
-	 */
+	/* Pods first, so that they evict no cgroup that got its row in this window. */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
 			if (is_outside(&w->groups[i]) == (bool)outside)

@@ -15,10 +15,7 @@
 #include "host/meminfo.h"
 #include "serve/log.h"
 
-/*
- * Initial and maximum number of rounds of windows between two calls of meminfo_trim(). If
- * meminfo_trim() frees nothing, the number of rounds between two calls is doubled.
- */
+/* If meminfo_trim() frees nothing, the number of rounds between calls is doubled. */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
 
@@ -139,10 +136,7 @@ static void *run(void *arg)
 			return NULL;
 		update_all(s);
 		now = clock_mono_ns();
-		/*
-		 * After a suspend or SIGSTOP the next window begins at the current time, so that no
-		 * burst of short windows replaces the missed windows.
-		 */
+		/* After a suspend no burst of short windows replaces the missed ones. */
 		from = now - until < interval(s) ? until : now;
 	}
 }

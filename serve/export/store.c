@@ -205,33 +205,20 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 	store_sample(store, store_row(store, F_LOSS, pairs, 2), F_LOSS, 0)->u64 = total;
 }
 
-/*
- * Frees labels of removed rows, unless a copy of the tables that shares the labels is in use. The
- * caller holds the lock of @store.
- */
-static void reclaim(struct store *store)
+void store_reclaim(struct store *store)
 {
+	/* A copy of the tables shares the labels. */
 	for (int i = 0; !store->readers && i < FAMILY_NR; i++)
 		series_reclaim(&store->tables[i]);
 }
 
-void store_window_added(struct store *store)
-{
-	store->generation++;
-	/*
-	 * Free labels of removed rows after each window, because the exporter may never be scraped.
-	 */
-	reclaim(store);
-}
-
-int store_copy(struct store *store, struct series_table copy[FAMILY_NR], uint64_t *ret_generation)
+int store_copy(struct store *store, struct series_table copy[FAMILY_NR])
 {
 	int rc = 0;
 
 	pthread_mutex_lock(&store->lock);
 	for (int i = 0; !rc && i < FAMILY_NR; i++)
 		rc = series_copy(&copy[i], &store->tables[i]);
-	*ret_generation = store->generation;
 	if (!rc)
 		store->readers++;
 	pthread_mutex_unlock(&store->lock);
@@ -242,6 +229,6 @@ void store_copy_done(struct store *store)
 {
 	pthread_mutex_lock(&store->lock);
 	store->readers--;
-	reclaim(store);
+	store_reclaim(store);
 	pthread_mutex_unlock(&store->lock);
 }

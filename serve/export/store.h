@@ -62,9 +62,8 @@ enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY }
  * STORE_LONGEST_SHOWN is exported.
  */
 enum store_longest {
-	STORE_LONGEST_SHOWN,
+	STORE_LONGEST_SHOWN,  /* longest time in ns in the current and the previous period */
 	STORE_LONGEST_NOW,    /* longest time in ns in the current period */
-	STORE_LONGEST_BEFORE, /* longest time in ns in the previous period */
 	STORE_LONGEST_PERIOD, /* number of the period of STORE_LONGEST_NOW */
 	STORE_NR_LONGEST,
 };
@@ -80,7 +79,6 @@ struct store {
 	/* Tables of rows. Families whose rows have equal labels share a table. */
 	struct series_table tables[FAMILY_NR];
 	uint64_t wake_le_ns[WAKE_NR_LE];
-	uint64_t generation; /* number of windows added to the store */
 	unsigned int readers;
 	union word dropped; /* receives the samples of rows that could not be allocated */
 
@@ -135,11 +133,14 @@ void store_window(struct store *store, const char *collector, const char *source
 /* Sets a loss counter. @total is the number of losses since the start of the measurement. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
-/* Increments the generation of the store after a window was added. */
-void store_window_added(struct store *store);
+/*
+ * Frees labels of removed rows, unless a copy of the tables is in use. Called after each window,
+ * because the exporter may never be scraped. The caller holds the lock of @store.
+ */
+void store_reclaim(struct store *store);
 
 /* Copies all tables under the lock of @store. Call store_copy_done() after the use of the copy. */
-int store_copy(struct store *store, struct series_table copy[FAMILY_NR], uint64_t *ret_generation);
+int store_copy(struct store *store, struct series_table copy[FAMILY_NR]);
 void store_copy_done(struct store *store);
 
 #endif

@@ -5,10 +5,7 @@
 #include "measure/wake/wake.h"
 #include "stats/hist.h"
 
-/*
- * With the option `bare`, no calibration runs at the start, so the overhead of the measurement is
- * not subtracted.
- */
+/* With `bare` no calibration runs, and no overhead is subtracted. */
 static int wake_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
 {

@@ -116,14 +116,9 @@ static void remove_dead(const struct address *a)
 static void set_tcp_options(int fd)
 {
 	static const int options[][3] = {
-		/*
-		 * A client that has not sent data does not count towards the limit of connections.
-		 */
+		/* Clients without data do not count towards the limit of connections. */
 		{IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_SECONDS},
-		/*
-		 * Nagle's algorithm would delay the end of a response by up to 40 ms, until the
-		 * client acknowledges previous data.
-		 */
+		/* Nagle's algorithm would delay the end of a response by up to 40 ms. */
 		{IPPROTO_TCP, TCP_NODELAY, 1},
 		/* By default the kernel buffers up to 4 MiB for a client that does not read. */
 		{SOL_SOCKET, SO_SNDBUF, ADDRESS_SEND_BUFFER},
@@ -211,10 +206,7 @@ bool host_allowed(const char *names, const char *header)
 	struct in_addr in;
 	size_t len;
 
-	/*
-	 * A missing Host header is accepted, because browsers always send a Host header, even for a
-	 * page that uses DNS rebinding.
-	 */
+	/* Browsers always send a Host header, even for DNS rebinding. */
 	if (!header || !*header)
 		return true;
 	if (*header == '[')

@@ -30,16 +30,10 @@ struct address {
 int address_parse(const char *text, struct address *ret_address);
 /* True if only processes of this machine can connect. */
 bool address_is_local(const struct address *address);
-/*
- * Opens a listening socket. An existing unix socket is replaced only if no process listens on the
- * unix socket.
- */
+/* Opens a listening socket. Replaces a unix socket on which no process listens. */
 int address_listen(const char *text, int *ret_fd, struct err *err);
 
-/*
- * True for a valid host name: letters, digits, hyphens and underscores, and dots that are neither
- * first nor last.
- */
+/* True for letters, digits, hyphens, underscores and inner dots. */
 bool host_is_name(const char *name);
 /*
  * True if the Host header is missing (NULL), or is an address, localhost or one of @names ("a,b" or

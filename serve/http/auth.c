@@ -47,10 +47,7 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 	return 0;
 }
 
-/*
- * True if the token file was replaced: auth->fd refers to a deleted file, or to another file than
- * @path. Returns false if auth->fd refers to an existing file and stat() of @path fails.
- */
+/* True if auth->fd refers to a deleted file, or to another file than @path. */
 static bool replaced(const struct auth *auth, const char *path)
 {
 	struct stat held, named;

@@ -15,18 +15,12 @@ struct auth {
 	unsigned int changes; /* number of times that the token has changed */
 	size_t len;
 	char token[AUTH_TOKEN_MAX]; /* current token, padded with NULs */
-	/*
-	 * Descriptor of the token file, or -1. If the exporter is not permitted to open the token
-	 * file again, auth_read() reads the token from @fd.
-	 */
+	/* descriptor of the token file, read if it may not be opened again; or -1 */
 	int fd;
 	char *path;
 };
 
-/*
- * Parses the token in the first line of @text, without surrounding blanks. A token has 16 to 512
- * characters of printable ASCII.
- */
+/* Parses a token of 16 to 512 printable ASCII characters in the first line of @text. */
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
  * Reads the token file. On failure the old token stays valid. If @path is NULL, no authentication
@@ -35,10 +29,7 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
  * token file, auth_read() reads the token from auth->fd, or fails if the token file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
-/*
- * True if the Authorization header @header has the valid token. @header may be NULL. The comparison
- * of the two tokens takes constant time.
- */
+/* True if @header has the valid token; it may be NULL. Compares in constant time. */
 bool auth_allows(const struct auth *auth, const char *header);
 void auth_close(struct auth *auth);
 

@@ -132,10 +132,7 @@ static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t mo
 	return length;
 }
 
-/*
- * Compresses the text before @end. The last bytes of the text are written as literals, because a
- * match needs MIN_MATCH bytes.
- */
+/* The last bytes are written as literals, because a match needs MIN_MATCH bytes. */
 static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigned char *out)
 {
 	while (gz->at < end) {
@@ -156,10 +153,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			gz->at++;
 			continue;
 		}
-		/*
-		 * The first three positions of a long match are added to the hash table, so that
-		 * later lines find matches at different offsets.
-		 */
+		/* Later lines then find matches at different offsets. */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
 			*place(gz, at + 2) = gz->base + at + 3;
@@ -183,17 +177,11 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
 
 	gz->at = gz->base = gz->total = 0;
-	/*
-	 * The text buffer need not be initialized, because the buffer is always written before the
-	 * first read.
-	 */
+	/* The text buffer is always written before the first read. */
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
-	/*
-	 * Header of the DEFLATE block. A gzip member has only one DEFLATE block, which uses the
-	 * fixed Huffman codes.
-	 */
+	/* Header of the only DEFLATE block, with the fixed Huffman codes. */
 	gz->acc = 3;
 	gz->nr_bits = 3;
 	return sizeof(head);
@@ -240,10 +228,7 @@ size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
 }
 
 static size_t total;
-/*
- * Compressor that is reused for the next body, which saves page faults and the time to build the
- * Huffman codes.
- */
+/* Reusing the compressor saves page faults and the time to build the codes. */
 static struct fast_gzip *spare;
 
 static struct fast_gzip *gz_take(void)

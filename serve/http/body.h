@@ -26,10 +26,7 @@ struct fast_gzip {
 	uint32_t at;	/* index into @text; all text before this index is compressed */
 	uint32_t base;	/* position of text[0] in the input */
 	struct fast_gzip_code literal[256], length[259];
-	/*
-	 * for each hash value: position of the last string with this hash plus 1; 0 if there is
-	 * none
-	 */
+	/* for each hash value: position of the last string with this hash plus 1, or 0 */
 	uint32_t last[FAST_GZIP_HASHES];
 	unsigned char text[FAST_GZIP_WINDOW + FAST_GZIP_BLOCK + 8];
 };
@@ -43,10 +40,7 @@ static inline size_t fast_gzip_bound(size_t len)
 /* Builds the Huffman codes, which are the same for all texts. */
 void fast_gzip_init(struct fast_gzip *gz);
 
-/*
- * Begin, continue and end a gzip member. Each fast_gzip function writes to @out and returns the
- * number of bytes.
- */
+/* Begin, continue and end a gzip member in @out. Return the number of bytes. */
 size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out);
 size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out);
 size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out);

@@ -45,10 +45,7 @@ static int wait_ms(uint64_t until_ns)
 
 	if (!until_ns)
 		return -1;
-	/*
-	 * The timeout of epoll_wait() is rounded up, because otherwise the loop would spin during
-	 * the last millisecond.
-	 */
+	/* Rounded up, because otherwise the loop would spin in the last millisecond. */
 	ms = until_ns > now_ns ? (until_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
 	return ms < 60000 ? (int)ms : 60000;
 }
@@ -99,10 +96,7 @@ void conn_close(struct conn *conn)
 	conns->peers[conn->peer]--;
 }
 
-/*
- * Returns the number of bytes that the client has not received: bytes in the queue of this process,
- * and unacknowledged bytes in the kernel's send buffer.
- */
+/* Bytes in the queue, and unacknowledged bytes in the kernel's send buffer. */
 static size_t unreceived(const struct conn *conn)
 {
 	int queued = 0;
@@ -193,10 +187,7 @@ void conn_flush(struct conn *conn)
 		conn_close(conn);
 		return;
 	}
-	/*
-	 * The send buffer of the socket was full and has free space again, so the client has
-	 * received data.
-	 */
+	/* The full send buffer has room again, so the client has received data. */
 	if (sent > 0 && conn->blocked)
 		conn->progress_ns = clock_mono_ns();
 	advance(conn, sent > 0 ? (size_t)sent : 0);
@@ -219,10 +210,7 @@ void conn_stream(struct conn *conn, unsigned int collectors)
 	conn->conns->nr_streams++;
 }
 
-/*
- * Answers the request in the first @len bytes of the input buffer. If the input buffer is full
- * without a complete request, @len is 0.
- */
+/* Answers the request of @len bytes; 0: the buffer is full without a request. */
 static void answer(struct conn *conn, size_t len)
 {
 	struct request request = {.conn = conn};
@@ -232,10 +220,7 @@ static void answer(struct conn *conn, size_t len)
 	conn->keep = request.keep;
 	conn->since_ns = conn->progress_ns = clock_mono_ns();
 	conn->conns->handle(conn->conns->arg, &request, code);
-	/*
-	 * If the connection is closed after the response, the data after the request is dropped,
-	 * because after an error the start of the next request is unknown.
-	 */
+	/* After an error the start of the next request is unknown. */
 	conn->in_len = conn->keep ? conn->in_len - len : 0;
 	memmove(conn->in, conn->in + len, conn->in_len);
 	/* The response could not be queued, because memory ran out. */

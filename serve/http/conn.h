@@ -20,10 +20,7 @@ struct source {
 	void *arg;
 };
 
-/*
- * Sets the epoll events of a source. If the events are 0, the source is removed from epoll. Returns
- * 0 or -errno.
- */
+/* Sets the epoll events of a source; 0 removes it. Returns 0 or -errno. */
 int source_want(int loop, struct source *source, uint32_t events);
 void source_close(struct source *source);
 /*
@@ -51,10 +48,7 @@ struct conn {
 	struct source source; /* after the source is closed, conns_reap() frees the connection */
 	/* CLOCK_MONOTONIC time when the connection was accepted or its last request arrived */
 	uint64_t since_ns;
-	/*
-	 * CLOCK_MONOTONIC time of the last check with progress: the client had received additional
-	 * data, or all data
-	 */
+	/* time of the last check at which the client had received more data, or all */
 	uint64_t progress_ns;
 	uint64_t sent_ns; /* CLOCK_MONOTONIC time when a body was last queued */
 	size_t backlog; /* number of bytes that the client had not yet received at the last check */
@@ -71,15 +65,9 @@ struct conn {
 	bool keep;	     /* true if the connection stays open after the current response */
 	/* true after the last response was sent; data from the client is then discarded */
 	bool closing;
-	/*
-	 * true if the client has shut down its sending side; the connection stays open until the
-	 * client has received all data
-	 */
+	/* the client has shut down its sending side, but may still receive data */
 	bool eof;
-	/*
-	 * true if the socket's send buffer is full; conns.nr_blocked counts the connections with a
-	 * full send buffer
-	 */
+	/* the socket's send buffer is full; counted in conns.nr_blocked */
 	bool blocked;
 };
 
@@ -113,20 +101,14 @@ struct conns {
 	for (struct conn *conn = TAILQ_FIRST(&(conns)->list); conn; conn = TAILQ_NEXT(conn, list))
 
 void conns_init(struct conns *conns, int loop);
-/*
- * Accepts connections on the listening socket @fd and takes ownership of @fd. May be called at most
- * ADDRESS_MAX_LISTEN times.
- */
+/* Accepts connections on @fd and owns it; at most ADDRESS_MAX_LISTEN times. */
 int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
 /* Closes connections whose timeout has expired, and sends comments on idle streams. */
 void conns_sweep(struct conns *conns, uint64_t now_ns);
 /* Frees closed connections. Call conns_reap() after loop_step(). */
 void conns_reap(struct conns *conns);
-/*
- * Returns the memory in bytes of all responses that are being sent: bodies, and full send buffers
- * of the kernel.
- */
+/* Memory of all responses: bodies, and full send buffers of the kernel. */
 size_t conns_held(const struct conns *conns);
 /*
  * Frees memory: closes all connections whose response has taken more than 2 s. If no response has
@@ -146,9 +128,7 @@ void conn_stream(struct conn *conn, unsigned int collectors);
 void conn_update_backlog(struct conn *conn, uint64_t now_ns);
 bool conn_is_open(const struct conn *conn);
 void conn_close(struct conn *conn);
-/*
- * Closes the connection, counts the reason, and discards unsent data, including data in the kernel.
- */
+/* Closes the connection, counts the reason, and discards unsent data. */
 void conn_cut(struct conn *conn, enum conn_cut why);
 
 #endif

@@ -13,9 +13,7 @@
 
 /* Timeout of an idle connection: two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
-/*
- * At the limit of connections, a client that has received nothing for GRACE_NS may be disconnected.
- */
+/* At the limit of connections, a client without progress for this time may be cut. */
 #define GRACE_NS (250 * NSEC_PER_MSEC)
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
@@ -27,10 +25,7 @@
 /* Maximum number of connections accepted per event, so that other sources are served in between. */
 #define MAX_ACCEPT 64
 
-/*
- * Rank of a connection by its state. At the limit of connections, the connection with the lowest
- * rank is closed first.
- */
+/* At the limit of connections, the connection with the lowest rank is closed first. */
 enum rank {
 	RANK_SILENT,  /* the client has sent no complete request, or does not read the response */
 	RANK_IDLE,    /* the connection is idle between two requests */
@@ -80,10 +75,7 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 	return is_idle(conn) && !conn->backlog ? RANK_IDLE : RANK_SILENT;
 }
 
-/*
- * Closes the connection unless a request has arrived. cut_unless_ready() first reads the socket,
- * because a request may have arrived in time while the event loop was late.
- */
+/* A request may have arrived in time while the event loop was late. */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {
 	uint64_t since_ns = conn->since_ns;
@@ -179,10 +171,7 @@ void conns_sweep(struct conns *conns, uint64_t now_ns)
 	conns->sweep_ns = conns->nr ? now_ns + NSEC_PER_SEC : 0;
 }
 
-/*
- * Returns the index of the connection counter of a client address. An IPv6 /64 network counts as
- * one client. All clients of a unix socket count as one client.
- */
+/* Counter of a client. An IPv6 /64 network, or a unix socket, is one client. */
 static uint8_t peer_of(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
@@ -221,10 +210,7 @@ static void on_accept(void *arg)
 {
 	const struct listener *listener = arg;
 	struct conns *conns = listener->conns;
-	/*
-	 * At the limit of connections, close only one connection, because possibly only one client
-	 * is waiting.
-	 */
+	/* Close only one connection, because possibly only one client waits. */
 	bool room = conns->nr < conns->max || make_room(conns);
 	struct sockaddr_storage address;
 	int fd = 0;
@@ -239,10 +225,7 @@ static void on_accept(void *arg)
 	}
 	if (room && (fd >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
 		return;
-	/*
-	 * At the limit of connections or descriptors, pause accept() until a connection is closed
-	 * or until the next conns_sweep().
-	 */
+	/* Wait until a connection is closed or until the next conns_sweep(). */
 	pause_accepting(conns, true);
 	conns->sweep_ns = clock_mono_ns() + GRACE_NS;
 }

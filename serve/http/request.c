@@ -18,10 +18,7 @@ struct framing {
 	bool length, host, close, keep_alive;
 };
 
-/*
- * Returns the next line without its CRLF. Returns NULL if the line has no CRLF or contains a
- * control character.
- */
+/* Next line without its CRLF; NULL without a CRLF or with a control character. */
 static char *next_line(char **at, const char *end)
 {
 	char *line = *at, *stop = memchr(line, '\n', (size_t)(end - line));
@@ -36,10 +33,7 @@ static char *next_line(char **at, const char *end)
 	return line;
 }
 
-/*
- * Parses "/path?query" or "http://host/path?query". The host in a URL has priority over the Host
- * header.
- */
+/* "/path?query" or "http://host/path?query"; that host overrides the Host header. */
 static int parse_target(char *target, struct request *request)
 {
 	char *query;

@@ -29,10 +29,7 @@ enum {
 
 struct conn;
 
-/*
- * All strings of a request point into the parsed text. Pointers to missing headers and to a missing
- * query are NULL.
- */
+/* All strings point into the parsed text. Missing headers and queries are NULL. */
 struct request {
 	struct conn *conn;
 	bool head; /* true for a HEAD request, whose response has no body */
@@ -54,18 +51,13 @@ struct request {
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 
-/*
- * True if @list contains @word; upper and lower case are equal. Commas and blanks separate the
- * words of @list.
- */
+/* True if @list contains @word; commas and blanks separate words; case is ignored. */
 bool request_list_has(const char *list, const char *word);
 /* True if the Accept-Encoding header allows gzip. @header may be NULL. */
 bool request_accepts_gzip(const char *header);
 /* Copies the value of @key in a query such as "collect=load,runq" without decoding %XX. */
 bool request_query(const char *query, const char *key, char *value, unsigned int size);
-/*
- * Decodes %XX. Returns false if an escape is invalid, or the result contains NUL or exceeds @size.
- */
+/* Decodes %XX. False for an invalid escape, a NUL, or more than @size bytes. */
 bool request_decode(const char *text, char *ret_text, size_t size);
 
 #endif

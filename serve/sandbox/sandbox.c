@@ -72,10 +72,7 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 	rc = sandbox_user(user, &uid, &gid, err);
 	if (rc)
 		return rc;
-	/*
-	 * setresuid() would clear CAP_BPF, unless PR_SET_KEEPCAPS is set. drop_caps() drops all
-	 * capabilities except CAP_BPF.
-	 */
+	/* setresuid() would clear CAP_BPF. drop_caps() drops all other capabilities. */
 	if (keep_bpf && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
 		return err_unsupported(err, -errno, FIX, "cannot keep CAP_BPF: %s", strerror(errno));
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
@@ -84,10 +81,7 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 	return 0;
 }
 
-/*
- * Drops the capability bounding set. Without CAP_SETPCAP the bounding set cannot be dropped, but
- * no_new_privs prevents execve() from granting capabilities.
- */
+/* Without CAP_SETPCAP this fails, but no_new_privs prevents grants by execve(). */
 static void drop_bounding(void)
 {
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
@@ -95,10 +89,7 @@ static void drop_bounding(void)
 			return;
 }
 
-/*
- * Drops all capabilities except @keep, and sets no_new_privs. If @keep is -1, drops all
- * capabilities.
- */
+/* Drops all capabilities except @keep (-1: none), and sets no_new_privs. */
 static int drop_caps(cap_value_t keep, struct err *err)
 {
 	cap_t want = cap_init();
@@ -138,10 +129,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 	return rc;
 }
 
-/*
- * The system calls are listed by name, because some system calls do not exist on every
- * architecture.
- */
+/* Names, because some system calls do not exist on every architecture. */
 static const char *const allowed[] = {
 	/* system calls for descriptors */
 	"read",
@@ -263,20 +251,14 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		BPF_MAP_UPDATE_BATCH,
 		BPF_MAP_DELETE_BATCH,
 		BPF_OBJ_GET_INFO_BY_FD,
-		/*
-		 * BPF_ITER_CREATE is needed to start the loaded task iterator. The task iterator
-		 * reads the run_delay of tasks, which is compared with schedstat.
-		 */
+		/* starts the loaded task iterator, which reads run_delay of tasks */
 		BPF_ITER_CREATE,
 	};
 	const struct {
 		const char *name;
 		struct scmp_arg_cmp arg;
 	} calls[] = {
-		/*
-		 * tgkill() is needed by abort(), which sends a signal to this process. The seccomp
-		 * filter refuses signals to all other processes of the same user.
-		 */
+		/* abort() signals this process; no signals to other processes. */
 		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
 		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
@@ -308,10 +290,7 @@ static const char *const reader_allowed[] = {
 static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_filter_ctx, int dir),
 		       int dir, struct err *err)
 {
-	/*
-	 * A system call that the seccomp filter refuses returns EPERM and does not kill the
-	 * process. The caller of the system call reports EPERM.
-	 */
+	/* A refused system call returns EPERM, which the caller reports. */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
 
@@ -340,10 +319,7 @@ int sandbox_filter(int history_dir, struct err *err)
 
 int sandbox_confine(int dir, struct err *err)
 {
-	/*
-	 * Constants of linux/landlock.h, which older systems lack. System call numbers from 424 on
-	 * are equal on all architectures.
-	 */
+	/* linux/landlock.h is missing on older systems. The numbers are universal. */
 	enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 1 };
 	const uint64_t write_file = 1 << 1, remove_file = 1 << 5, make_file = 1 << 8;
 	/* Landlock restricts writing, removing and creating files. Reading stays unrestricted. */

@@ -94,10 +94,7 @@ void answer_body(struct server *server, struct request *request, const char *typ
 
 bool answer_has_room(struct server *server, struct request *request, size_t limit)
 {
-	/*
-	 * If memory is short, connections of slow clients are closed before requests of other
-	 * clients are refused.
-	 */
+	/* Slow clients are disconnected before requests of other clients are refused. */
 	if (conns_held(&server->conns) <= limit || conns_shed(&server->conns, request->conn))
 		return true;
 	answer_text(server, request, HTTP_SERVUNAVAIL,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Adds measurement windows to the histories in memory and on disk, and answers /api/v1/history and
- * /api/v1/host.
- */
+/* Histories in memory and on disk; answers /api/v1/history and /api/v1/host. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -82,10 +79,7 @@ static void save(struct server *server, uint64_t now_ns)
 
 		if (!body || c->report_seq == server->files_seq[i])
 			continue;
-		/*
-		 * Windows were skipped because the CPU time budget was exceeded or because the
-		 * event loop's thread was late.
-		 */
+		/* Skipped: the budget was exceeded, or the event loop was late. */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
 		history_files_add(files, i,
@@ -128,18 +122,14 @@ void history_http_update(struct server *server)
 
 bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns)
 {
-	char text[32], *end;
 	double seconds;
+	char text[32];
 
 	*ret_ns = 0;
 	if (!request_query(request->query, name, text, sizeof(text)))
 		return true;
-	seconds = strtod(text, &end);
-	/*
-	 * The limit of 1e10 seconds is in the year 2286. 1e10 seconds in nanoseconds fit into 64
-	 * bits.
-	 */
-	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
+	/* 1e10 s is in the year 2286. 1e10 s in nanoseconds fit into 64 bits. */
+	if (!opt_decimal(text, "", 1e-9, 1e10, &seconds))
 		return false;
 	*ret_ns = (uint64_t)(seconds * 1e9);
 	return true;

@@ -71,10 +71,7 @@ static bool host_refused(const struct server *server, const struct request *requ
 	return !server->auth.needed && !host_allowed(server->config.hosts, request->host);
 }
 
-/*
- * Request paths whose responses may be large, and the functions that send the responses. A request
- * path that ends with a slash is a prefix.
- */
+/* Paths whose responses may be large. A path that ends with a slash is a prefix. */
 static const struct {
 	const char *path;
 	void (*answer)(struct server *server, struct request *request);
@@ -96,10 +93,7 @@ static bool path_matches(const char *path, const char *route)
 	return route[len - 1] == '/' ? !strncmp(path, route, len) : !strcmp(path, route);
 }
 
-/*
- * Answers requests for measured figures. Responses with measured figures count against the memory
- * limit.
- */
+/* Responses with measured figures count against the memory limit. */
 static void route_figures(struct server *server, struct request *request)
 {
 	bool scrape = !strcmp(request->path, routes[0].path);
@@ -120,10 +114,7 @@ static void route(struct server *server, struct request *request)
 {
 	const struct web_asset *asset = find_asset(request->path);
 
-	/*
-	 * No token is needed for health checks and the files of the live page, which contain no
-	 * measured figures.
-	 */
+	/* Health checks and the files of the live page need no token. */
 	if (!strcmp(request->path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");
 	else if (!strcmp(request->path, "/readyz"))

@@ -17,10 +17,7 @@ void http_warn_open(const struct server *server);
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
 void answer_text(struct server *server, struct request *request, int code, const char *text);
-/*
- * Answers with @body and status 200, and takes a reference to @body. A NULL body is answered with
- * status 503 and the text @missing.
- */
+/* Answers with @body and status 200, or with 503 and @missing if @body is NULL. */
 void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body, const char *missing);
 /*
@@ -29,10 +26,7 @@ void answer_body(struct server *server, struct request *request, const char *typ
  */
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
-/*
- * Returns true if conns_held() is within @limit, or if a slow client was disconnected. If the
- * result is false, the request was answered with 503.
- */
+/* True if conns_held() is within @limit, or a slow client was cut; else answers 503. */
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
 bool answer_wants_gzip(const struct request *request);
 
@@ -48,10 +42,7 @@ void api_answer(struct server *server, struct request *request);
 bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
 /* Renders a report as JSON. Returns NULL if out of memory. */
 struct body *api_render(const struct report *report, bool gzip);
-/*
- * Returns the JSON of the last window, which the collector owns. Returns NULL if there is no
- * window, or if out of memory.
- */
+/* JSON of the last window, owned by the collector. NULL: no window, or out of memory. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
 int api_doctor(struct server *server, struct err *err);
 void api_close(struct server *server);
@@ -74,15 +65,9 @@ void traces_list(struct server *server, struct request *request);
 /* Answers /api/v1/traces/NAME.html: one trace recording. */
 void traces_answer(struct server *server, struct request *request);
 
-/*
- * Renders the response of /api/v1/host. Call history_http_open() before the seccomp filter is
- * installed.
- */
+/* Renders /api/v1/host, before the seccomp filter is installed. */
 int history_http_open(struct server *server);
-/*
- * Adds the windows of a round to the histories in memory and on disk. Call history_http_update()
- * after each round of windows.
- */
+/* Adds the windows of a round to the histories in memory and on disk. */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
@@ -92,15 +77,9 @@ void history_http_close(struct server *server);
  * is set, else from memory.
  */
 void history_http_history(struct server *server, struct request *request);
-/*
- * Answers /api/v1/report: the last windows as an HTML file, or with ?at=SECONDS the windows that
- * ended nearest to the time SECONDS.
- */
+/* /api/v1/report: the last windows, or those nearest to ?at=SECONDS, as HTML. */
 void history_http_report(struct server *server, struct request *request);
-/*
- * Parses the query parameter @name in seconds, such as 1.5. Sets @ret_ns to 0 if the query
- * parameter is missing. Returns false if the query parameter is invalid.
- */
+/* Parses seconds such as 1.5. Sets 0 if the parameter is missing. False: invalid. */
 bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns);
 /* Answers /api/v1/host: name, kernel release and boot time of the machine. */
 void history_http_host(struct server *server, struct request *request);

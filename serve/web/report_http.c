@@ -11,10 +11,7 @@
 #include "base/clock.h"
 #include "view/html/html.h"
 
-/*
- * A block of the history files is searched if one of its windows ended at most MAX_DISTANCE_NS plus
- * one interval from the requested time.
- */
+/* Windows are searched within this time plus one interval around the requested time. */
 #define MAX_DISTANCE_NS (10 * NSEC_PER_SEC)
 
 /* Windows that the report embeds: JSON objects separated by commas. */
@@ -73,10 +70,7 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 	return 0;
 }
 
-/*
- * Collects one window of each collector: the last window if @at_ns is 0, else the stored window
- * that ended nearest to @at_ns.
- */
+/* The last window of each collector, or if @at_ns is not 0 the stored window nearest to it. */
 static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
 	uint64_t max_distance_ns = MAX_DISTANCE_NS + server->config.interval_ns;
@@ -110,10 +104,7 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 	return rc;
 }
 
-/*
- * Renders the HTML report. Returns NULL if out of memory or if there is no window. Sets @ret_nr to
- * the number of windows that were found.
- */
+/* Returns NULL if out of memory or without a window. @ret_nr: number of windows. */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {
 	struct html_doc doc = {.machine = server->machine};

@@ -40,10 +40,7 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-/*
- * Adds the size of the BPF map @fd to @mappable if the map has the flag BPF_F_MMAPABLE, else to
- * own->map_bytes.
- */
+/* Adds the size of the map @fd to @mappable (BPF_F_MMAPABLE) or own->map_bytes. */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
 	char text[1024];
@@ -75,10 +72,7 @@ void self_bpf_find(struct own_bpf *own)
 		else if (!strcmp(target, "anon_inode:bpf-map"))
 			add_map(own, entry->d_name, &mappable);
 	}
-	/*
-	 * The runq meter closes the descriptors of its mapped BPF maps, so mapped BPF maps can be
-	 * found only by their memory mappings.
-	 */
+	/* The runq meter closes the descriptors of its mapped maps. */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
 		closedir(dir);
@@ -100,10 +94,7 @@ static void collect_memory(struct server *server)
 	store_single(&server->own, F_PROC_RSS, 0)->u64 = resident * page;
 }
 
-/*
- * Collects the run times of BPF programs. If the sysctl kernel.bpf_stats_enabled is 0, the run
- * times are not exported. Before Linux 5.19, reading the run times requires CAP_BPF.
- */
+/* Needs kernel.bpf_stats_enabled=1, and before Linux 5.19 CAP_BPF. */
 static void collect_bpf(struct server *server)
 {
 	for (size_t i = 0; i < server->bpf.nr_progs; i++) {
@@ -158,10 +149,7 @@ void self_metrics_collect(struct server *server)
 		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
-	/*
-	 * Memory of responses: body_total() without the history blocks that are not yet written to
-	 * disk.
-	 */
+	/* History blocks that are not yet written are no responses. */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
 		responses -= files->blocks[i].raw ? files->blocks[i].raw->room : 0;
@@ -187,10 +175,7 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 
 	if (body && prom) {
 		*prom = (struct prom){.format = format, .sink = sink, .arg = body};
-		/*
-		 * Each table has rows either in the store of the sampler or in the store of the
-		 * event loop.
-		 */
+		/* A table has rows in the sampler's or in the event loop's store. */
 		array_for_each(series, server->store.series, FAMILY_NR) {
 			const struct series_table *copy = &server->copy[series->table];
 
@@ -209,23 +194,13 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 static struct body *refresh(struct server *server, enum prom_format format, bool gzip)
 {
 	struct cached *cached = &server->metrics[format][gzip];
-	uint64_t generation;
 
-	/* store_copy() returns a generation number, which changes with each window. */
-	if (store_copy(&server->store, server->copy, &generation))
-		return NULL;
-	if (!cached->body || cached->generation != generation) {
-		/*
-		 * Free the old response before the new response is rendered, because two responses
-		 * would need twice the memory.
-		 */
-		body_put(cached->body);
-		self_metrics_collect(server);
-		cached->body = render(server, format, gzip, cached->room);
-		cached->generation = generation;
-		if (cached->body)
-			cached->room = cached->body->len;
-	}
+	if (cached->body || store_copy(&server->store, server->copy))
+		return cached->body;
+	self_metrics_collect(server);
+	cached->body = render(server, format, gzip, cached->room);
+	if (cached->body)
+		cached->room = cached->body->len;
 	store_copy_done(&server->store);
 	return cached->body;
 }

@@ -20,10 +20,7 @@
 #include "serve/export/resource_limits.h"
 #include "serve/sandbox/sandbox.h"
 
-/*
- * Applies settings that can change without a restart, and logs the first changed setting that needs
- * a restart.
- */
+/* Applies live settings, and logs the first changed one that needs a restart. */
 static void apply_live(struct server *server, struct config *fresh)
 {
 	struct meter *runq = server->collectors.list[CONFIG_COLLECT_runq].meter;
@@ -62,20 +59,14 @@ static void reload(struct server *server)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
-		/*
-		 * Close the streams, because the clients of the streams authenticated with the old
-		 * token.
-		 */
+		/* Their clients authenticated with the old token. */
 		if (server->auth.changes != changes)
 			stream_close(server);
 	}
 	notify_send(&server->notify, "READY=1");
 }
 
-/*
- * Reaps the helper process that opens files of container runtimes, the only child of the exporter.
- * The seccomp filter prevents a restart of the helper.
- */
+/* Reaps the only child, which the seccomp filter prevents from being restarted. */
 static void reap_helper(struct server *server)
 {
 	if (waitpid(-1, NULL, WNOHANG) <= 0)
@@ -161,10 +152,7 @@ static int run(struct server *s)
 		if (!next_ns || now_ns < next_ns)
 			continue;
 		next_ns = now_ns + beat_ns;
-		/*
-		 * The watchdog is notified only while windows are measured, so that the service
-		 * manager restarts an exporter that hangs.
-		 */
+		/* The service manager restarts an exporter that does not measure. */
 		if (sampler_alive(&s->sampler))
 			notify_send(&s->notify, "WATCHDOG=1");
 	}
@@ -192,7 +180,7 @@ static int attach(struct server *s, struct err *err)
 	struct err why = {0};
 	int rc;
 
-	resources_raise_files(&s->config);
+	sys_more_descriptors();
 	s->config.no_blame = !s->config.blame_limit;
 	rc = auth_read(&s->auth, s->config.token_file, err) ?: traces_open(s, err) ?:
 	     history_open(s, err) ?: resources_check_memory(&s->config, &needs, err) ?:
@@ -218,10 +206,7 @@ static int attach(struct server *s, struct err *err)
 	if (s->loop < 0)
 		return err_set(err, -errno, "cannot create the event loop: %s", strerror(errno));
 	rc = http_open(s, err) ?: sampler_open(&s->sampler, err) ?: open_events(s, err);
-	/*
-	 * The first call of self_metrics_collect() makes system calls that the seccomp filter does
-	 * not allow.
-	 */
+	/* The first call makes system calls that the seccomp filter does not allow. */
 	self_metrics_collect(s);
 	return rc;
 }
@@ -252,10 +237,7 @@ int server_run(struct server *s, struct err *err)
 {
 	int rc;
 
-	/*
-	 * With a threshold of 1 MiB, larger responses are allocated by mmap(), so that free()
-	 * returns their memory to the kernel.
-	 */
+	/* Larger responses are mapped, so that free() returns their memory to the kernel. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;

@@ -28,10 +28,9 @@ struct own_bpf {
 	uint64_t map_bytes;
 };
 
-/* A response that is shared until the next window. */
+/* A response of /metrics that is shared until scrape_forget(). */
 struct cached {
 	struct body *body;
-	uint64_t generation;
 	size_t room; /* size in bytes of the last body, used as the estimate for the next body */
 };
 

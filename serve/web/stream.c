@@ -9,18 +9,12 @@
 
 #include "base/clock.h"
 
-/*
- * Maximum number of unsent bytes per stream. A client with more than MAX_UNSENT unsent bytes is
- * disconnected.
- */
+/* A client with more unsent bytes is disconnected. */
 #define MAX_UNSENT (8 * 1024 * 1024)
 /* At the limit of streams, a stream without progress for STALLED_NS may be closed. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
-/*
- * Closes the stream whose client has received nothing for the longest time. Returns false if all
- * clients are receiving data.
- */
+/* Closes the stream that stalled longest. False if all clients are receiving data. */
 static bool make_room(struct server *server)
 {
 	struct conn *worst = NULL;
@@ -39,10 +33,7 @@ static bool make_room(struct server *server)
 	return true;
 }
 
-/*
- * Builds the server-sent event with the last window of a collector. The event's JSON has one line
- * break, at its end.
- */
+/* The last window as a server-sent event. Its JSON has one line break, at the end. */
 static struct body *event_of(struct server *server, size_t index)
 {
 	struct body *json = api_body(server, index, false);

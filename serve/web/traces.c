@@ -20,10 +20,7 @@
 #include "report/columns.h"
 
 #define MAX_LISTED 200
-/*
- * Maximum number of directory entries that are read per request. Reading 4,000 directory entries
- * blocks the event loop for 8 ms.
- */
+/* Reading 4,000 entries blocks the event loop for 8 ms. */
 #define MAX_FILES 4000
 /* Maximum size of a trace recording. A recording with 200,000 slices has about 3 MB. */
 #define MAX_BYTES (16u << 20)
@@ -73,10 +70,7 @@ static bool is_name(const char *name)
 	       !strcmp(name + len - end, ENDING);
 }
 
-/*
- * Opens a regular file without following links. Returns a descriptor or -errno. Returns -ENOENT if
- * the file is not a regular file.
- */
+/* Opens a regular file without following links. Returns a descriptor or -errno. */
 static int open_file(const struct server *server, const char *name, struct stat *ret_st)
 {
 	/* Without O_NONBLOCK, open() of a FIFO would wait for a writer. */
@@ -97,10 +91,7 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct trace_file file;
 	struct stat st = {0};
 
-	/*
-	 * EACCES means that the directory has no search permission. Files in a directory without
-	 * search permission are listed as unreadable.
-	 */
+	/* EACCES: no search permission. Such files are listed as unreadable. */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
 		return 0;
@@ -154,10 +145,7 @@ static void free_files(struct trace_files *files)
 	free(files->list);
 }
 
-/*
- * Unreadable files are listed with the reason, so that the administrator can change their
- * permissions.
- */
+/* Unreadable files are listed, so that the administrator can mend permissions. */
 static bool is_readable(const struct server *server, const char *name)
 {
 	struct stat st;
@@ -230,9 +218,7 @@ static void send_file(struct server *server, struct request *request, int fd, si
 {
 	struct body *body = read_body(fd, answer_wants_gzip(request), size);
 
-	/*
-	 * The suggested file name is fixed, because the name of a recording may contain any byte.
-	 */
+	/* The name of a recording may contain any byte. */
 	if (body)
 		request->extra =
 			"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";

@@ -119,7 +119,6 @@ static void bench_size(unsigned int nr)
 	struct series_table copy[FAMILY_NR] = {0};
 	struct config config;
 	struct store store;
-	uint64_t generation;
 
 	if (config_init(&config))
 		return;
@@ -136,7 +135,7 @@ static void bench_size(unsigned int nr)
 		add[i] = (cpu_ns() - start) / 1e6;
 		fixture_free(&fixture);
 		start = cpu_ns();
-		if (store_copy(&store, copy, &generation))
+		if (store_copy(&store, copy))
 			return;
 		copying[i] = (cpu_ns() - start) / 1e6;
 		start = cpu_ns();

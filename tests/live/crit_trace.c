@@ -108,11 +108,11 @@ static void own_mounts(void)
 static void hide_tracefs(void)
 {
 	const char *below_debugfs = "/sys/kernel/debug/tracing";
-	char point[256];
+	struct mount tracefs;
 
-	while (!mountinfo_find(NULL, "tracefs", NULL, point, sizeof(point)))
-		if (umount2(point, MNT_DETACH))
-			live_fail_all("cannot unmount %s: %s", point, strerror(errno));
+	while (!mountinfo_find(NULL, "tracefs", NULL, &tracefs))
+		if (umount2(tracefs.point, MNT_DETACH))
+			live_fail_all("cannot unmount %s: %s", tracefs.point, strerror(errno));
 	if (!access(below_debugfs, F_OK) && mount("tmpfs", below_debugfs, "tmpfs", 0, NULL))
 		live_fail_all("cannot cover %s: %s", below_debugfs, strerror(errno));
 }

@@ -378,7 +378,6 @@ TEST(pid_times)
 			      &stat),
 		0);
 	assert_int_equal(stat.parent, 4);
-	assert_int_equal(stat.group, 5);
 	assert_int_equal(stat.flags, 9);
 	assert_int_equal(stat.cpu, 39);
 	assert_int_equal(pidstat_parse("12 (x) S 1 2 3", &stat), -EINVAL);

@@ -25,7 +25,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 int __real_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 /*
  * Counters of the simulated source. The counters never decrease. In each step a task runs for a
@@ -126,7 +126,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 }
 
 /* Simulates a /proc/stat with the same steal time for every CPU. */
-int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
+int __wrap_procstat_read(struct sys_text *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	stat_reads++;
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));

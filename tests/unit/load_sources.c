@@ -21,12 +21,10 @@
 int __wrap_cpu_online_read(struct cpu_online *online);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
-int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err);
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
-void __wrap_procstat_close(struct procstat *stat);
-int __wrap_schedstat_open(struct schedstat *stat, const char *root, struct err *err);
-int __wrap_schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
-void __wrap_schedstat_close(struct schedstat *stat);
+int __wrap_procstat_open(struct sys_text *stat, const char *root, struct err *err);
+int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+int __wrap_schedstat_open(struct sys_text *stat, const char *root, struct err *err);
+int __wrap_schedstat_read(struct sys_text *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
 static uint64_t now_ns;
 static struct cpuset online;
@@ -52,34 +50,26 @@ uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj)
 	return 77;
 }
 
-int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err)
+int __wrap_procstat_open(struct sys_text *stat, const char *root, struct err *err)
 {
 	return 0;
 }
 
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
+int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	memcpy(cpus, stat_lines, nr_cpus * sizeof(*cpus));
 	return read_rc;
 }
 
-void __wrap_procstat_close(struct procstat *stat)
-{
-}
-
-int __wrap_schedstat_open(struct schedstat *stat, const char *root, struct err *err)
+int __wrap_schedstat_open(struct sys_text *stat, const char *root, struct err *err)
 {
 	return 0;
 }
 
-int __wrap_schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
+int __wrap_schedstat_read(struct sys_text *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
 {
 	memcpy(cpus, sched_lines, nr_cpus * sizeof(*cpus));
 	return read_rc;
-}
-
-void __wrap_schedstat_close(struct schedstat *stat)
-{
 }
 
 /* Simulates the state of source bpf after all programs are attached. */
@@ -313,7 +303,7 @@ TEST_WITH(test_schedstat, setup, NULL)
 	struct load_source *opened = open_source(&load_source_schedstat);
 	struct load_losses losses = {0};
 
-	sched_lines[0] = (struct schedstat_cpu){.run_ns = 111, .wait_ns = 222, .present = true};
+	sched_lines[0] = (struct schedstat_cpu){.run_ns = 111, .present = true};
 	sched_lines[1] = (struct schedstat_cpu){0};
 	now_ns = START;
 	opened->ops->sample(opened, samples);

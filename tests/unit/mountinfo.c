@@ -115,7 +115,7 @@ TREE_TEST(test_cgroup_layouts)
 		 "/sys/fs/cgroup", "", true},
 	};
 	struct cgroup_layout layout;
-	char point[64];
+	struct mount mount;
 
 	assert_int_equal(cgroup_layout(tree->root, &layout), -ENOENT);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -126,10 +126,9 @@ TREE_TEST(test_cgroup_layouts)
 		assert_string_equal(layout.v1_cpu, cases[i].v1_cpu);
 		assert_int_equal(layout.subtree, cases[i].subtree);
 	}
-	assert_int_equal(mountinfo_find(tree->root, "cgroup2", NULL, point, sizeof(point)), 0);
-	assert_string_equal(point, "/sys/fs/cgroup");
-	assert_int_equal(mountinfo_find(tree->root, "tracefs", NULL, point, sizeof(point)), -ENOENT);
-	assert_int_equal(mountinfo_find(tree->root, "cgroup2", NULL, point, 5), -ENAMETOOLONG);
+	assert_int_equal(mountinfo_find(tree->root, "cgroup2", NULL, &mount), 0);
+	assert_string_equal(mount.point, "/sys/fs/cgroup");
+	assert_int_equal(mountinfo_find(tree->root, "tracefs", NULL, &mount), -ENOENT);
 	tree_file(tree, "/proc/self/mountinfo", "nonsense\n");
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }

@@ -24,7 +24,7 @@
  */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 static struct noise_cpu *counts;
 static struct noise_sends *sends;
@@ -109,7 +109,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	return 0;
 }
 
-int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
+int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
 		cpus[cpu] = (struct procstat_cpu){.nr_cols = PROCSTAT_STEAL + 1};

@@ -133,6 +133,44 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	free(found.list);
 }
 
+/*
+ * Each of two commands of make (PID 3) runs a shell, which runs a compiler. The second shell still runs. The script
+ * (PID 20) runs for the whole window, although a subshell with its name exited.
+ */
+TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct load_task list[] = {
+		{.pid = 3, .tgid = 3, .ns = 1, .comm = "make", .parent = 2},
+		{.pid = 4, .tgid = 4, .ns = 1, .comm = "sh", .parent = 3},
+		{.pid = 5, .tgid = 5, .ns = 90, .comm = "cc1", .parent = 4},
+		{.pid = 6, .tgid = 6, .ns = 1, .comm = "sh", .parent = 3},
+		{.pid = 7, .tgid = 7, .ns = 80, .comm = "cc1", .parent = 6},
+		{.pid = 8, .tgid = 8, .ns = 70, .comm = "cc1", .parent = 6},
+		{.pid = 20, .tgid = 20, .ns = 1, .comm = "bash", .parent = 2},
+		{.pid = 21, .tgid = 21, .ns = 60, .comm = "bash", .parent = 20},
+		{.pid = 22, .tgid = 22, .ns = 50, .comm = "gzip", .parent = 20},
+	};
+	struct suspects found = {.list = calloc(SUSPECTS_MAX, sizeof(struct suspect))};
+
+	assert_non_null(found.list);
+	tree_file(tree, "/proc/3/comm", "make\n");
+	tree_file(tree, "/proc/6/comm", "sh\n");
+	tree_file(tree, "/proc/8/comm", "cc1\n");
+	tree_file(tree, "/proc/20/comm", "bash\n");
+	assert_int_equal(suspects_read(tree->root, list, ARRAY_SIZE(list), false, &found), 0);
+	assert_string_equal(found.list[0].name, "cc1");
+	assert_int_equal(found.list[0].count, 2);
+	assert_int_equal(found.list[0].parent, 3);
+	assert_int_equal(found.list[1].pid, 8);
+	assert_int_equal(found.list[1].parent, 3);
+	assert_string_equal(found.list[2].name, "bash");
+	assert_int_equal(found.list[2].parent, 20);
+	assert_string_equal(found.list[3].name, "gzip");
+	assert_int_equal(found.list[3].parent, 20);
+	free(found.list);
+}
+
 #define STAT(pid, comm, state, flags) \
 	#pid " (" comm ") " state " 1 1 1 0 -1 " #flags " 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 " \
 	"0 0 0 0 0 17 1 0 0\n"

@@ -76,7 +76,7 @@ TEST(test_look)
 	 */
 	message = dumped(5, TC_H_ROOT, 0, "mq", NULL, 0);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
-	assert_true(found.root && !found.own);
+	assert_false(found.own);
 	message = dumped(6, TC_H_ROOT, 0x80010000, "fq", "o", 1);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	message = dumped(5, 1, 0, "fq_codel", NULL, 0);

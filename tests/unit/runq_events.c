@@ -53,14 +53,13 @@ int __wrap_runq_kernel_open(const struct runq_opts *opts, const struct runq_filt
 	return 0;
 }
 
-int __wrap_runq_kernel_events(struct runq_kernel *kernel,
-			      void (*fn)(const struct runq_event *, void *), void *arg,
-			      struct err *err);
-int __wrap_runq_kernel_events(struct runq_kernel *kernel,
-			      void (*fn)(const struct runq_event *, void *), void *arg,
-			      struct err *err)
+int __wrap_runq_kernel_events(struct runq_kernel *kernel, const struct runq_event **ret_waits,
+			      size_t *ret_nr, struct err *err);
+int __wrap_runq_kernel_events(struct runq_kernel *kernel, const struct runq_event **ret_waits,
+			      size_t *ret_nr, struct err *err)
 {
-	fn(&event, arg);
+	*ret_waits = &event;
+	*ret_nr = 1;
 	return 0;
 }
 

@@ -159,11 +159,11 @@ TEST(test_windows)
 	struct runq_idle_row rows[3];
 
 	assert_int_equal(runq_idle_since(now, 3, before, 2, rows), 2);
-	assert_int_equal(rows[0].key.group, 33);
-	assert_int_equal(rows[0].waits.wait_ns, 900);
-	assert_int_equal(rows[1].key.group, 11);
-	assert_int_equal(rows[1].waits.count, 1);
-	assert_int_equal(rows[1].waits.wait_ns, 200);
+	assert_int_equal(rows[0].key.group, 11);
+	assert_int_equal(rows[0].waits.count, 1);
+	assert_int_equal(rows[0].waits.wait_ns, 200);
+	assert_int_equal(rows[1].key.group, 33);
+	assert_int_equal(rows[1].waits.wait_ns, 900);
 	/* runq_idle_since() sorts the snapshot `now`, because the next call searches `now`. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);

@@ -36,7 +36,7 @@ struct run {
 	const struct audit_command_opts *opts;
 	const struct audit_env *env;
 	struct audit_command *result;
-	struct procstat stat;
+	struct sys_text stat;
 	bool stat_open;
 	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct perf_task perf;
@@ -311,7 +311,7 @@ static void run_close(struct run *r)
 	fd_close(&r->fd);
 	perf_task_close(&r->perf);
 	if (r->stat_open)
-		procstat_close(&r->stat);
+		sys_text_close(&r->stat);
 	if (r->bpf)
 		load_source_losses(r->bpf, &r->result->losses);
 	load_source_close(r->bpf);

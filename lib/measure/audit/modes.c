@@ -143,7 +143,7 @@ int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err)
 	core->cpus = rc ? NULL : calloc(cpu + 1, sizeof(*core->cpus));
 	if (rc || core->cpus)
 		return rc;
-	procstat_close(&core->stat);
+	sys_text_close(&core->stat);
 	return err_set(err, -ENOMEM, "out of memory");
 }
 
@@ -164,7 +164,7 @@ void audit_core_close(struct audit_core *core)
 {
 	if (!core->cpus)
 		return;
-	procstat_close(&core->stat);
+	sys_text_close(&core->stat);
 	free(core->cpus);
 	core->cpus = NULL;
 }

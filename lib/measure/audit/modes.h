@@ -59,7 +59,7 @@ void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES]);
 
 /* Reader of the /proc/stat line of the audited core. */
 struct audit_core {
-	struct procstat stat;
+	struct sys_text stat;
 	struct procstat_cpu *cpus;
 	unsigned int cpu;
 };

@@ -14,9 +14,9 @@
 
 struct proc_source {
 	struct load_source source;
-	struct procstat stat;
+	struct sys_text stat;
 	struct procstat_cpu *stat_cpus;
-	struct schedstat sched;
+	struct sys_text sched;
 	/* buffer for source schedstat; NULL if the source reads /proc/stat */
 	struct schedstat_cpu *sched_cpus;
 	uint64_t tick_ns; /* unit of /proc/stat, 1/USER_HZ */
@@ -114,9 +114,9 @@ static void proc_close(struct load_source *source)
 	struct proc_source *p = to_proc(source);
 
 	if (p->sched_cpus)
-		schedstat_close(&p->sched);
+		sys_text_close(&p->sched);
 	else
-		procstat_close(&p->stat);
+		sys_text_close(&p->stat);
 	free(p->sched_cpus);
 	free(p->stat_cpus);
 	free(p);

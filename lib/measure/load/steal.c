@@ -19,7 +19,7 @@ void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus
 void steal_close(struct steal *steal)
 {
 	if (steal->open)
-		procstat_close(&steal->stat);
+		sys_text_close(&steal->stat);
 	steal->open = false;
 }
 

@@ -14,7 +14,7 @@
 #include "host/procstat.h"
 
 struct steal {
-	struct procstat stat;
+	struct sys_text stat;
 	struct procstat_cpu *cpus;
 	/*
 	 * column steal by CPU at the last sample; UINT64_MAX if /proc/stat has no line for the CPU

@@ -29,27 +29,42 @@
  */
 #define THREADS_MAX 4096
 
+/* A task that ran in the window. */
+struct ran {
+	struct load_task task;
+	uint32_t started_by; /* see suspect.parent */
+	bool exited;
+};
+
+/* Processes that a build or a script starts have at most this number of short-lived ancestors. */
+#define GENERATIONS_MAX 8
+
 static int by_pid(const void *a, const void *b)
 {
-	const struct load_task *left = a, *right = b;
+	const struct ran *left = a, *right = b;
 
-	return CMP(left->pid, right->pid) ?: CMP(right->ns, left->ns);
+	return CMP(left->task.pid, right->task.pid) ?: CMP(right->task.ns, left->task.ns);
+}
+
+static int same_pid(const void *a, const void *b)
+{
+	return CMP(((const struct ran *)a)->task.pid, ((const struct ran *)b)->task.pid);
 }
 
 static int by_time(const void *a, const void *b)
 {
-	return CMP(((const struct load_task *)b)->ns, ((const struct load_task *)a)->ns);
+	return CMP(((const struct ran *)b)->task.ns, ((const struct ran *)a)->task.ns);
 }
 
 /*
  * Merges the rows of a task that ran on several CPUs into one row. The merged row has the CPU on
- * which the task ran longest. Returns the number of rows after the merge.
+ * which the task ran longest. The merged rows are sorted by PID. Returns their number.
  */
-static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
+static size_t merge(const struct load_task *tasks, size_t nr, struct ran *ran,
+		    struct suspects *list)
 {
-	size_t left = 0;
+	size_t rows = 0, left = 0;
 
-	qsort(tasks, nr, sizeof(*tasks), by_pid);
 	for (size_t i = 0; i < nr; i++) {
 		/* the row with PID UINT32_MAX is the time of all tasks that have no row */
 		if (tasks[i].pid == UINT32_MAX)
@@ -59,15 +74,48 @@ static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
 			list->own_cgroup_id = tasks[i].cgroup_id;
 			continue;
 		}
-		if (left && tasks[left - 1].pid == tasks[i].pid) {
-			tasks[left - 1].ns += tasks[i].ns;
-			tasks[left - 1].sleeps += tasks[i].sleeps;
+		ran[rows++] = (struct ran){.task = tasks[i]};
+	}
+	qsort(ran, rows, sizeof(*ran), by_pid);
+	for (size_t i = 0; i < rows; i++) {
+		if (left && ran[left - 1].task.pid == ran[i].task.pid) {
+			ran[left - 1].task.ns += ran[i].task.ns;
+			ran[left - 1].task.sleeps += ran[i].task.sleeps;
 		} else {
-			tasks[left++] = tasks[i];
+			ran[left++] = ran[i];
 		}
 	}
-	qsort(tasks, left, sizeof(*tasks), by_time);
 	return left;
+}
+
+/* Returns true if @one has exited, or if a task with the same name and parent has exited. */
+static bool is_short_lived(const struct ran *ran, size_t nr, const struct ran *one)
+{
+	if (one->exited)
+		return true;
+	array_for_each(other, ran, nr)
+		if (other->exited && other->task.parent == one->task.parent &&
+		    !strcmp(other->task.comm, one->task.comm))
+			return true;
+	return false;
+}
+
+/*
+ * Returns the process id of the nearest ancestor of @one that is not short-lived. A build tool, for
+ * example, starts a shell for each compiler: the compilers were started by the build tool.
+ */
+static uint32_t find_started_by(const struct ran *ran, size_t nr, const struct ran *one)
+{
+	struct ran parent = {.task.pid = one->task.parent};
+
+	for (int i = 0; i < GENERATIONS_MAX; i++) {
+		const struct ran *found = bsearch(&parent, ran, nr, sizeof(*ran), same_pid);
+
+		if (!found || !is_short_lived(ran, nr, found))
+			break;
+		parent.task.pid = found->task.parent;
+	}
+	return parent.task.pid;
 }
 
 void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSPECT_PATH])
@@ -162,35 +210,35 @@ static int suspect_by_time(const void *a, const void *b)
 	return CMP(((const struct suspect *)b)->ns, ((const struct suspect *)a)->ns);
 }
 
-static bool is_live(const char *root, uint32_t pid)
-{
-	return sys_exists(root, SYS_PATH("/proc/%u", pid));
-}
-
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects)
 {
-	struct load_task *copy = malloc((nr + 1) * sizeof(*copy));
+	struct ran *ran = malloc((nr + 1) * sizeof(*ran));
 	size_t live = 0;
 
 	ret_suspects->nr = 0;
 	ret_suspects->own_ns = ret_suspects->own_cgroup_id = 0;
-	if (!copy)
+	if (!ran)
 		return -ENOMEM;
-	memcpy(copy, tasks, nr * sizeof(*copy));
-	nr = merge(copy, nr, ret_suspects);
+	nr = merge(tasks, nr, ran, ret_suspects);
+	array_for_each(one, ran, nr)
+		one->exited = !sys_exists(root, SYS_PATH("/proc/%u", one->task.pid));
+	array_for_each(one, ran, nr)
+		one->started_by = find_started_by(ran, nr, one);
+	qsort(ran, nr, sizeof(*ran), by_time);
 	for (size_t i = 0; i < nr; i++) {
-		struct suspect one = {.pid = copy[i].pid,
-				      .tgid = copy[i].tgid,
-				      .ns = copy[i].ns,
+		const struct load_task *task = &ran[i].task;
+		struct suspect one = {.pid = task->pid,
+				      .tgid = task->tgid,
+				      .ns = task->ns,
 				      .count = 1,
-				      .sleeps = copy[i].sleeps,
-				      .parent = copy[i].parent,
-				      .cpu = copy[i].cpu,
-				      .cgroup_id = copy[i].cgroup_id},
+				      .sleeps = task->sleeps,
+				      .parent = ran[i].started_by,
+				      .cpu = task->cpu,
+				      .cgroup_id = task->cgroup_id},
 			       *gone;
 
-		snprintf(one.name, sizeof(one.name), "%.15s", copy[i].comm);
+		snprintf(one.name, sizeof(one.name), "%.15s", task->comm);
 		if (live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&
 		    read_task(root, v1, &one)) {
 			ret_suspects->list[ret_suspects->nr++] = one;
@@ -201,7 +249,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 		 * skip live tasks after SUSPECTS_LIVE tasks, because each further task used little
 		 * CPU time; keep exited tasks, because the sum of their CPU times may be large
 		 */
-		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
+		if (live == SUSPECTS_LIVE && !ran[i].exited)
 			continue;
 		gone = exited(ret_suspects, &one);
 		if (gone) {
@@ -214,7 +262,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 		}
 	}
 	qsort(ret_suspects->list, ret_suspects->nr, sizeof(ret_suspects->list[0]), suspect_by_time);
-	free(copy);
+	free(ran);
 	return 0;
 }
 

@@ -47,7 +47,11 @@ struct suspect {
 	/* number of times that the task left a CPU because it blocked or exited */
 	uint64_t sleeps;
 	uint64_t count; /* number of tasks in this row */
-	/* process id of the parent; 0 if unknown, UINT32_MAX if the tasks have several parents */
+	/*
+	 * Process id of the nearest ancestor that did not exit in the window. An ancestor also counts
+	 * as exited if a process with the same name and parent exited. 0 if unknown, UINT32_MAX if
+	 * the tasks of the row have several such ancestors.
+	 */
 	uint32_t parent;
 	uint32_t cpu;	       /* CPU on which the task had the most CPU time */
 	struct cpuset allowed; /* affinity of the task; empty if unknown */

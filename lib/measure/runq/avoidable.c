@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Loads the BPF programs that count avoidable waits, and reads their counters at the end of each
- * window.
- */
+/* Loads the BPF programs that count avoidable waits, and reads their counters. */
 #include "measure/runq/avoidable.h"
 
 #include <errno.h>
@@ -79,10 +76,7 @@ out:
 	return rc;
 }
 
-/*
- * Attaches the BPF programs, and then finds the CPUs that were already idle when the programs were
- * attached.
- */
+/* Attaches the BPF programs, then finds the CPUs that are already idle. */
 static int attach(struct runq_avoidable *a, struct err *err)
 {
 	sys_bpf_log_begin();
@@ -123,19 +117,14 @@ static uint64_t lost(const struct runq_avoidable *a, uint64_t *ret_full)
 	uint64_t sum = 0;
 
 	*ret_full = 0;
-	for (unsigned int cpu = 0; cpu < a->nr_cpus; cpu++) {
-		const volatile struct runq_avoidable_cpu *core = &a->skel->bss->cpus[cpu];
-
+	array_for_each(core, (volatile struct runq_avoidable_cpu *)a->skel->bss->cpus, a->nr_cpus) {
 		sum += core->lost;
 		*ret_full += core->full;
 	}
 	return sum;
 }
 
-/*
- * Deletes the entries of all groups that are not in @keep from the table of avoidable waits. @keep
- * may be NULL.
- */
+/* Deletes the table entries of all groups that are not in @keep, which may be NULL. */
 static int delete_others(struct runq_avoidable *a, const struct runq_waits_list *keep,
 			 struct err *err)
 {
@@ -201,9 +190,8 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * If the table of avoidable waits is full, delete entries of groups that have ended.
-	 * Without this deletion the entries of removed cgroups that the filter excludes stay in the
-	 * table, because these entries are not read.
+	 * If the table is full, delete entries of ended groups. Entries of removed cgroups that the
+	 * filter excludes are never read, so only this deletion frees them.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);
@@ -220,8 +208,7 @@ uint64_t runq_avoidable_lost(const struct runq_avoidable *a)
 
 void runq_avoidable_close(struct runq_avoidable *a)
 {
-	if (!a)
-		return;
-	runq_avoidable_bpf__destroy(a->skel);
+	if (a)
+		runq_avoidable_bpf__destroy(a->skel);
 	free(a);
 }

@@ -28,10 +28,7 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/*
-	 * blame row 0 counts the waits of all pairs of victim and culprit that have no row of their
-	 * own
-	 */
+	/* row 0 counts the waits of all pairs without a row */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
@@ -52,10 +49,7 @@ void runq_blame_close(struct runq_blame_table *table)
 	free(table->left);
 }
 
-/*
- * Computes the growth of a blame counter from @was to @now. Returns false if the blame counter did
- * not grow.
- */
+/* Computes the growth of a blame counter since @was. Returns false without growth. */
 static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 			 struct runq_charge *ret_more)
 {
@@ -67,10 +61,7 @@ static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 	return true;
 }
 
-/*
- * Computes the growth of cell @i since the last read of this cell. A cell has the blame counters of
- * one pair on one CPU. Returns false if the counters of the cell did not grow.
- */
+/* Computes the growth of cell @i, one pair on one CPU. Returns false without growth. */
 static bool cell_advance(struct runq_blame_table *table, size_t i, const struct runq_chunks *chunks,
 			 uint64_t pair, struct runq_row *ret_row)
 {
@@ -99,10 +90,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 		if (cell_advance(table, i, chunks, pair, &row) &&
 		    array_push(table->left, table->nr_left, row))
 			return err_set(err, -ENOMEM, "out of memory");
-		/*
-		 * the counters of a cell are not reset when another pair of victim and culprit gets
-		 * the cell
-		 */
+		/* the next pair in the cell continues its counters */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -110,27 +98,21 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 
 static void rows_find(struct runq_blame_table *table)
 {
-	for (unsigned int cpu = 0; cpu < table->cpus; cpu++) {
-		uint64_t rows = __atomic_load_n(&table->cores[cpu].runq.rows, __ATOMIC_RELAXED);
+	array_for_each(core, table->cores, table->cpus) {
+		uint64_t rows = __atomic_load_n(&core->runq.rows, __ATOMIC_RELAXED);
 
 		if (rows > table->nr_rows)
 			table->nr_rows = rows;
 	}
 }
 
-/*
- * Computes the growth of blame row @i since the last read of this row. Returns false if the
- * counters of the row did not grow.
- */
+/* Computes the growth of blame row @i since its last read. Returns false without growth. */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
 	const volatile struct runq_row *row = &table->rows[i];
 
 	ret_row->pair = (struct runq_pair){row->pair.victim, row->pair.culprit};
-	/*
-	 * The counters of a new row may be visible before its pair of keys, because the stores of
-	 * the BPF programs are unordered.
-	 */
+	/* The stores of the BPF programs are unordered: counters may be visible before keys. */
 	if (!ret_row->pair.victim || !ret_row->pair.culprit)
 		return false;
 	return charge_grows((struct runq_charge){row->charge.wait_ns, row->charge.count},
@@ -139,8 +121,8 @@ static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_ro
 
 static bool has_key(const uint64_t *keys, size_t nr, uint64_t key)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (keys[i] == key)
+	array_for_each(at, keys, nr)
+		if (*at == key)
 			return true;
 	return false;
 }
@@ -166,9 +148,9 @@ static void row_mark_late(struct runq_blame_table *table, size_t i)
 }
 
 /*
- * True if a blame row can be freed: its victim or its culprit has ended, and its counters did not
- * grow between two reads. A blame row can appear after the end of a group, because a CPU may still
- * be counting a wait of the group.
+ * True if a row can be freed: its victim or culprit ended, and its counters did not grow between
+ * two reads. A row can appear after the end of a group, while a CPU still counts a wait of the
+ * group.
  */
 static bool row_can_free(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 			 size_t nr_retired)
@@ -190,10 +172,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 {
 	struct runq_row *row = &table->rows[i];
 
-	/*
-	 * If the map index_fd does not contain the pair of the row, a BPF program is about to
-	 * insert the pair, so the row must not be freed.
-	 */
+	/* Without an entry in the map, a BPF program is about to insert the pair: keep the row. */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
 		row_mark_late(table, i);
@@ -206,10 +185,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/*
- * Reads all rows of the blame table. Usually no blame row can be freed. In this case rows with
- * unchanged counts are skipped.
- */
+/* Reads the blame table. Rows with unchanged counts are skipped if no row can be freed. */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {
@@ -248,8 +224,8 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 
 		nr += pair && cell_advance(table, i, chunks, pair, &list[nr]);
 	}
-	for (size_t i = 0; i < table->nr_left; i++)
-		list[nr++] = table->left[i];
+	array_for_each(row, table->left, table->nr_left)
+		list[nr++] = *row;
 	table->nr_left = 0;
 	*ret_nr = runq_rows_merge(list, nr);
 	*ret_rows = list;

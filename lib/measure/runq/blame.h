@@ -28,10 +28,7 @@ struct runq_blame_table {
 	size_t nr_rows; /* index of the first row that was never used */
 	struct blocks memory; /* memory of the arrays rows_prev, cells_prev and late */
 	struct runq_charge *rows_prev, *cells_prev;
-	/*
-	 * for each row: true if the counters of the row last grew after its victim or its culprit
-	 * had ended
-	 */
+	/* by row: true if the row last grew after its victim or culprit had ended */
 	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last runq_blame_read() */
@@ -42,18 +39,16 @@ struct runq_blame_table {
 int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
- * Returns the growth of the counters of all pairs of victim and culprit since the last call.
- * *@ret_rows is unsorted and valid until the next call. Frees the rows of ended groups, whose keys
- * are in @retired. @chunks contains the slots, which are needed to convert a slot reference to the
- * key of its group.
+ * Returns the growth of all pairs since the last call, unsorted and valid until the next call.
+ * Frees the rows of ended groups, whose keys are in @retired. @chunks converts slot references to
+ * keys.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
- * Frees the cells whose victim or culprit is a slot of an ended group. The callback @over returns
- * true for the slots of ended groups. The next runq_blame_read() returns the growth of the freed
- * cells. Call runq_blame_leave() before the slots are reused for other groups.
+ * Frees the cells whose victim or culprit is a slot for which @over returns true. The next
+ * runq_blame_read() returns their growth. Call runq_blame_leave() before the slots are reused.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,

@@ -12,10 +12,7 @@
 #include "measure/core/core.h"
 #include "host/bpf.h"
 
-/*
- * Number of slots to keep free: SPARE_MIN plus a quarter of the used slots, but at most SPARE_MIN
- * plus SPARE_MORE.
- */
+/* Slots to keep free: SPARE_MIN plus a quarter of the used slots, at most SPARE_MORE. */
 #define SPARE_MIN  256
 #define SPARE_MORE 512
 
@@ -43,7 +40,6 @@ unsigned int runq_first_slots(const struct runq_shape *shape)
 	return RUNQ_FIRST_SIZE / runq_slot_size(shape);
 }
 
-/* Number of slots to keep free for groups that appear before slots are added again. */
 static size_t spare(size_t used)
 {
 	return SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
@@ -189,10 +185,7 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	if (mapped == MAP_FAILED) {
 		rc = sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
-		/*
-		 * An update of the map of chunks waits for an RCU grace period of about 10 ms.
-		 * Updates of the map of chunks are rare, because each chunk has many slots.
-		 */
+		/* the update waits about 10 ms for an RCU grace period */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "host/cgroup.h"
 
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
@@ -33,8 +34,8 @@ int runq_filter_open(struct runq_filter *filter, const char *mount, const char *
 
 void runq_filter_close(struct runq_filter *filter)
 {
-	for (size_t i = 0; i < filter->nr; i++)
-		runq_group_put(filter->requested[i]);
+	array_for_each(group, filter->requested, filter->nr)
+		runq_group_put(*group);
 	free(filter->requested);
 }
 
@@ -42,13 +43,10 @@ const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, c
 {
 	const struct runq_group *best = NULL;
 
-	for (size_t i = 0; i < filter->nr; i++) {
-		const struct runq_group *requested = filter->requested[i];
-
-		if (runq_path_below(path, requested->path) &&
-		    (!best || strlen(requested->path) > strlen(best->path)))
-			best = requested;
-	}
+	array_for_each(requested, filter->requested, filter->nr)
+		if (runq_path_below(path, (*requested)->path) &&
+		    (!best || strlen((*requested)->path) > strlen(best->path)))
+			best = *requested;
 	return best;
 }
 
@@ -57,10 +55,7 @@ bool runq_filter_any(const struct runq_filter *filter)
 	return filter->nr || (filter->rules && filter->rules->nr);
 }
 
-/*
- * Names by which the rules of --include and --exclude select a group. A known name does not
- * change, unless the group is a container outside pods.
- */
+/* Names that the rules compare. Known names are final, except of containers outside pods. */
 static struct runq_rules_names names_of(const struct runq_group *group)
 {
 	static const struct runq_group_names none;
@@ -99,9 +94,9 @@ bool runq_filter_passes(const struct runq_filter *filter, const struct runq_grou
 
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party)
 {
-	return party->group ? runq_filter_passes(filter, party->group)
-			    : runq_filter_passes(filter, &(struct runq_group){
-								 .path = runq_party_path(party)});
+	const struct runq_group named = {.path = runq_party_path(party)};
+
+	return passes(filter, party->group ?: &named, false);
 }
 
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group)

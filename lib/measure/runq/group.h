@@ -20,8 +20,8 @@ struct runq_group_names {
 };
 
 /*
- * A group of tasks: a cgroup, a single task, all tasks of one name or all tasks of one CPU. Slots,
- * windows and blame rows share one struct per group, so that each path is stored only once.
+ * A group of tasks: a cgroup, a task, all tasks of one name or all tasks of one CPU. Slots, windows
+ * and blame rows share one struct per group.
  */
 struct runq_group {
 	uint64_t key; /* key in the BPF maps; 0 until the group is found in the maps */
@@ -34,29 +34,20 @@ struct runq_group {
 	bool gone;  /* true if the cgroup was removed or the task exited */
 	bool sum;   /* true for a rollup row, which is the sum of several groups */
 	bool alive; /* rollup row: true if at least one of its groups still exists */
-	/*
-	 * path of the cgroup, or of the task's cgroup; for other kinds of groups the name of the
-	 * group
-	 */
+	/* path of the (task's) cgroup; for other kinds of groups the name of the group */
 	const char *path;
 	/* names that are parts of `path`; a member is NULL if `path` does not contain its name */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* names from the container runtime; NULL while unknown */
 	uint64_t names_at;		/* value of pods_generation() at the last lookup of names */
-	/*
-	 * Rollup row that includes the group; the group has a reference to the row. `rollup` is
-	 * NULL before the first lookup of the row.
-	 */
+	/* referenced rollup row that includes the group; NULL before the first lookup */
 	struct runq_group *rollup;
 	/* rollup row: text with label_len bytes that identifies the row */
 	const char *label;
 	size_t label_len;
 	/* avoidable waits from the start of the measurement until the end of the last window */
 	struct runq_avoidable_waits avoidable;
-	/*
-	 * Rollup row of a VM: length of the VM's name, which is the first part of the path.
-	 * `vm_len` is 0 for rows that are not VMs.
-	 */
+	/* rollup row of a VM: length of the VM's name, with which the path begins; else 0 */
 	uint32_t vm_len;
 	const char *vm_cgroup; /* cgroup of the first thread of this row that waited, or NULL */
 	/* number of the vCPU, or UINT32_MAX for a whole VM and for threads that are not vCPUs */
@@ -69,25 +60,23 @@ struct runq_group {
 };
 
 /*
- * Copies @from, which must have no names and no rollup row, and sets the path of the copy to @path.
- * Returns NULL if out of memory. The caller owns the only reference to the returned group.
+ * Copies @from, which has no names and no rollup row. The caller owns the only reference. NULL: out
+ * of memory.
  */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from @head, the head of the slot. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
 /* Copies the VM name of a rollup row. Returns false if @group is not the rollup row of a VM. */
 bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);
-/*
- * Increment and decrement the reference count, even of a const group. Both functions ignore NULL.
- */
+/* Increment and decrement the reference count. Both functions ignore NULL. */
 void runq_group_get(const struct runq_group *group);
 void runq_group_put(const struct runq_group *group);
 
 struct pods;
 
 /*
- * Looks up the names of the pod and the container to which @group belongs, if they are unknown.
- * Names of pods and of their containers never change. Containers outside pods can be renamed.
+ * Looks up unknown names of the pod and container of @group. Only containers outside pods can be
+ * renamed.
  */
 void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 
@@ -110,16 +99,12 @@ struct runq_party {
 	const struct runq_group *group; /* group, or NULL if the kind is not RUNQ_PARTY_GROUP */
 };
 
-/*
- * Returns the victim or culprit with the map key @key. @group is the group with this key, or NULL.
- */
+/* Returns the party with @key. @group is the group with @key, or NULL. */
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier of a victim or culprit for machine-readable output. The identifier of a task is its
- * name and PID, which are written to @buf. The identifier of a victim or culprit that is not a task
- * is its path.
+ * Identifier for machine-readable output: name and PID of a task, written to @buf, else the path.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Name to display: name of the pod or container if known, else runq_party_key(). */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Loads the BPF programs that count waits for idle CPUs, reads their table, and adds names of
- * groups and idle states.
- */
+/* Loads the programs that count waits for idle CPUs, and names the rows of their table. */
 #include "measure/runq/idle.h"
 
 #include <errno.h>
@@ -25,10 +22,10 @@ struct runq_idle {
 	struct sys_bpf_view view;
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
-	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* last two readings of the BPF wait table */
-	unsigned int last;			     /* index of the last reading in `table` */
+	/* the BPF wait table, and the table at the end of the last window */
+	struct runq_idle_row now[RUNQ_IDLE_NR], last[RUNQ_IDLE_NR];
 	size_t nr_last;
-	struct runq_idle_row rows[RUNQ_IDLE_NR];
+	struct runq_idle_row rows[RUNQ_IDLE_NR]; /* waits of the window */
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	int nr_states;
 };
@@ -40,33 +37,24 @@ static int by_key(const void *a, const void *b)
 	return CMP(x->group, y->group) ?: CMP(x->state, y->state);
 }
 
-static int by_wait(const void *a, const void *b)
-{
-	const struct runq_idle_row *x = a, *y = b;
-
-	return CMP(y->waits.wait_ns, x->waits.wait_ns);
-}
-
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows)
 {
 	size_t nr = 0;
 
 	qsort(now, nr_now, sizeof(*now), by_key);
-	for (size_t i = 0; i < nr_now; i++) {
+	array_for_each(row, now, nr_now) {
 		const struct runq_idle_row *was =
-			nr_before ? bsearch(&now[i].key, before, nr_before, sizeof(*before), by_key)
+			nr_before ? bsearch(&row->key, before, nr_before, sizeof(*before), by_key)
 				  : NULL;
-		struct runq_idle_row row = now[i];
 
+		ret_rows[nr] = *row;
 		if (was) {
-			row.waits.count -= was->waits.count;
-			row.waits.wait_ns -= was->waits.wait_ns;
+			ret_rows[nr].waits.count -= was->waits.count;
+			ret_rows[nr].waits.wait_ns -= was->waits.wait_ns;
 		}
-		if (row.waits.count)
-			ret_rows[nr++] = row;
+		nr += ret_rows[nr].waits.count != 0;
 	}
-	qsort(ret_rows, nr, sizeof(*ret_rows), by_wait);
 	return nr;
 }
 
@@ -119,10 +107,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = nr_cpus;
-	/*
-	 * read the names of idle states before the measurement, because the exporter later drops
-	 * its access to /sys
-	 */
+	/* the exporter later drops its access to /sys */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err) ?: start(idle, opts, err);
 	if (rc)
@@ -132,27 +117,25 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	return rc;
 }
 
-int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
-		     struct err *err)
+/* Fills idle->rows with the waits since the last call, and sets *ret_nr to their number. */
+static int rows_read(struct runq_idle *idle, size_t *ret_nr, struct err *err)
 {
 	int fd = bpf_map__fd(idle->skel->maps.idle_waits), rc;
 	struct runq_idle_key *last = NULL, key;
-	struct runq_idle_row *before = idle->table[idle->last], *now = idle->table[!idle->last];
 	size_t nr = 0;
 
 	while (nr < RUNQ_IDLE_NR && !(rc = bpf_map_get_next_key(fd, last, &key))) {
-		now[nr].key = key;
-		if (!bpf_map_lookup_elem(fd, &key, &now[nr].waits))
+		idle->now[nr].key = key;
+		if (!bpf_map_lookup_elem(fd, &key, &idle->now[nr].waits))
 			nr++;
 		last = &key;
 	}
 	/* rc is -ENOENT at the end of the table; any other rc is an error */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
-	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);
-	*ret_rows = idle->rows;
+	*ret_nr = runq_idle_since(idle->now, nr, idle->last, idle->nr_last, idle->rows);
+	memcpy(idle->last, idle->now, nr * sizeof(*idle->now));
 	idle->nr_last = nr;
-	idle->last = !idle->last;
 	return 0;
 }
 
@@ -185,23 +168,22 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
 		     struct runq_rollup *rollup, struct err *err)
 {
-	const struct runq_idle_row *rows;
-	size_t nr_rows;
-	int rc = runq_idle_window(idle, &rows, &nr_rows, err);
+	size_t nr_rows = 0;
+	int rc = rows_read(idle, &nr_rows, err);
 
 	if (rc)
 		return rc;
-	w->idle_states = calloc(nr_rows ? nr_rows : 1, sizeof(*w->idle_states));
+	w->idle_states = calloc(nr_rows + 1, sizeof(*w->idle_states));
 	if (!w->idle_states)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr_rows; i++) {
+	array_for_each(row, idle->rows, nr_rows) {
 		struct runq_idle_state *s = &w->idle_states[w->nr_idle_states];
 
 		*s = (struct runq_idle_state){
-			.party = runq_kernel_party(kernel, rows[i].key.group),
-			.index = rows[i].key.state,
-			.count = rows[i].waits.count,
-			.wait_ns = rows[i].waits.wait_ns,
+			.party = runq_kernel_party(kernel, row->key.group),
+			.index = row->key.state,
+			.count = row->waits.count,
+			.wait_ns = row->waits.wait_ns,
 		};
 		/* another CPU may have idle states that the first online CPU lacks */
 		snprintf(s->name, sizeof(s->name), "%s",
@@ -210,11 +192,10 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		w->nr_idle_states += runq_filter_passes_party(filter, &s->party);
 		s->party = runq_rollup_party(rollup, &s->party);
 	}
-	if (rollup) {
+	if (rollup)
 		w->nr_idle_states = array_merge(w->idle_states, w->nr_idle_states,
 						sizeof(*w->idle_states), by_party, add_state);
-		qsort(w->idle_states, w->nr_idle_states, sizeof(*w->idle_states), states_by_wait);
-	}
+	qsort(w->idle_states, w->nr_idle_states, sizeof(*w->idle_states), states_by_wait);
 	w->idle_full = 0;
 	for (unsigned int cpu = 0; cpu < idle->nr_cpus; cpu++)
 		w->idle_full += *(volatile uint64_t *)&idle->cpus[cpu].full;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Counts waits for CPUs to leave an idle state, by group and idle state, with the BPF programs of
- * bpf/runq_idle.bpf.c.
- */
+/* Counts waits for CPUs to leave an idle state, by group and idle state. */
 #ifndef SUBTICK_MEASURE_RUNQ_IDLE_H
 #define SUBTICK_MEASURE_RUNQ_IDLE_H
 
@@ -23,18 +20,9 @@ struct runq_idle_row {
 	struct runq_idle_waits waits;
 };
 
-/*
- * Loads and attaches the BPF programs that count waits for idle CPUs. The cgroup hierarchy in @opts
- * must not be AUTO.
- */
+/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
-/* Ends the window. *@ret_rows is sorted by wait time and valid until the next call. */
-int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
-		     struct err *err);
-/*
- * Ends the window and fills idle_states of @window. Call runq_window_idle() after
- * runq_kernel_window(), which finds the names of groups.
- */
+/* Fills idle_states of @window. Call after runq_kernel_window(), which finds the groups. */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
 		     struct runq_rollup *rollup, struct err *err);
@@ -42,7 +30,7 @@ void runq_idle_close(struct runq_idle *idle);
 
 /*
  * Sorts the reading @now by key and subtracts the earlier reading @before, which is sorted by key.
- * Returns the number of rows in @ret_rows, which are the rows whose counts grew.
+ * @ret_rows has room for @nr_now rows. Returns the number of rows whose counts grew, in @ret_rows.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

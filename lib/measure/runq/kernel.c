@@ -24,12 +24,10 @@
 #include "host/cpu.h"
 #include "pods/pods.h"
 
-/*
- * CPU time after which the exporter does not retry a comparison of the wait times with the kernel's
- * run_delay.
- */
+/* CPU time after which the exporter does not retry a comparison with run_delay */
 #define WALKS_NS	 (NSEC_PER_MSEC / 2)
 #define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
+#define EVENTS_AT_ONCE	 1024
 
 struct runq_kernel {
 	struct core core;
@@ -46,18 +44,16 @@ struct runq_kernel {
 	/* values of pods_generation() and slots.names_built at the last lookup of names */
 	uint64_t named_generation, named_built;
 
-	/*
-	 * reason why runq's program on sched_switch does not replace load_switch of the load source
-	 */
+	/* reason why load keeps its own program on sched_switch */
 	struct err separate_err;
 	uint64_t open_ns;
 	/* time and sums of the last comparison with run_delay; members for other losses are 0 */
 	struct runq_losses compared;
 
-	/* arguments and state of the running call of runq_kernel_events() */
-	void (*fn)(const struct runq_event *, void *);
-	void *arg;
-	size_t slots_taken;
+	/* long waits and number of new groups that the last runq_kernel_events() read */
+	struct runq_event waits[EVENTS_AT_ONCE];
+	size_t nr_waits, slots_taken;
+	uint64_t waits_dropped; /* number of long waits for which `waits` had no room */
 };
 
 static int on_event(void *ctx, void *data, size_t len)
@@ -69,14 +65,16 @@ static int on_event(void *ctx, void *data, size_t len)
 		return 0;
 	if (event->kind == RUNQ_EVENT_NEW)
 		k->slots_taken++;
-	else if (k->fn)
-		k->fn(event, k->arg);
+	else if (k->nr_waits < EVENTS_AT_ONCE)
+		k->waits[k->nr_waits++] = *event;
+	else
+		k->waits_dropped++;
 	return 0;
 }
 
 /*
- * Initializes the estimate of the offset of a run queue's clock from CLOCK_MONOTONIC. The initial
- * drift between the two clocks is the NTP rate, because NTP adjusts only CLOCK_MONOTONIC.
+ * Starts the estimate of a run queue clock's offset from CLOCK_MONOTONIC. The initial drift is the
+ * NTP rate, because NTP adjusts only CLOCK_MONOTONIC.
  */
 static void start_clock(struct runq_clock *clock)
 {
@@ -88,10 +86,7 @@ static void start_clock(struct runq_clock *clock)
 
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
-	/*
-	 * Set the random factor that selects the sampled waits. If getrandom() fails, the random
-	 * factor is computed from the time.
-	 */
+	/* random factor that selects the sampled waits */
 	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
 		k->core.skel->data->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
 	k->core.skel->data->sample.factor |= 1;
@@ -99,13 +94,10 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	k->core.skel->data->delay_exited_ns = 0;
 	k->cores = k->core.skel->bss->cores;
 	k->tasks = k->areas[RUNQ_AREA_TASKS].pages;
-	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
-		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
+	array_for_each(task, k->tasks, RUNQ_NR_TASKS)
+		*task = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		/*
-		 * Reset the maps that runq shares with load, because they may contain values of an
-		 * earlier runq measurement.
-		 */
+		/* runq shares this memory with load, so an earlier runq may have used it */
 		k->cores[cpu].runq = (struct runq_cpu){
 			.skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu)};
 		start_clock(&k->cores[cpu].runq.clock);
@@ -152,10 +144,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	return k->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
 }
 
-/*
- * Loads a program on sched_switch that measures both CPU time (load) and waits (runq). If the
- * program for both measurements cannot be loaded, loads a program for runq alone.
- */
+/* Loads a program on sched_switch for both load and runq, or else one for runq alone. */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
 {
@@ -230,15 +219,15 @@ int runq_kernel_fd(const struct runq_kernel *k)
 	return ring_buffer__epoll_fd(k->ring);
 }
 
-int runq_kernel_events(struct runq_kernel *k, void (*fn)(const struct runq_event *, void *),
-		       void *arg, struct err *err)
+int runq_kernel_events(struct runq_kernel *k, const struct runq_event **ret_waits, size_t *ret_nr,
+		       struct err *err)
 {
 	int rc;
 
-	k->fn = fn;
-	k->arg = arg;
-	k->slots_taken = 0;
+	k->nr_waits = k->slots_taken = 0;
 	rc = ring_buffer__consume(k->ring);
+	*ret_waits = k->waits;
+	*ret_nr = k->nr_waits;
 	if (rc < 0)
 		return sys_bpf_fail(err, rc, "cannot read the ring of events");
 	rc = runq_chunks_refill(&k->slots.chunks, k->slots_taken, err);
@@ -270,9 +259,7 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 	return rc;
 }
 
-/*
- * Sum of run_delay of all tasks, including exited tasks. Returns 0 if the kernel has no run_delay.
- */
+/* Sum of run_delay of all tasks, also exited ones; 0 if the kernel has no run_delay. */
 static uint64_t run_delays(struct runq_kernel *k)
 {
 	k->core.skel->data->delay_live_ns = 0;
@@ -282,23 +269,20 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Sum of all waits since the start. The BPF programs add up only the waits of groups whose slots
- * are outside of the first chunk. wait_sum() reads the waits of all other groups from their slots.
+ * Sum of all waits since the start. The BPF programs add up only the waits of groups outside of the
+ * first chunk; all other waits are read from the slots.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
 	const struct runq_shape *shape = &k->slots.chunks.shape;
 	uint64_t sum = 0;
 
-	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-		sum += *(volatile uint64_t *)&k->cores[cpu].runq.wait_ns;
+	array_for_each(core, k->cores, k->nr_cpus)
+		sum += *(volatile uint64_t *)&core->runq.wait_ns;
 	for (unsigned int slot = 0; slot < k->slots.chunks.first_slots; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/*
-		 * skip slots that were never used, because most of the 2 MiB of the first chunk is
-		 * usually unused
-		 */
+		/* most of the 2 MiB of the first chunk is usually unused */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);
@@ -307,10 +291,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the kernel's run_delay of all tasks between two reads of the sum of waits. Retries if the
- * second read of the sum of waits is more than 1 ms above the first read, for example because
- * subtick was preempted. After WALKS_NS of CPU time the exporter does not retry, because reading
- * the run_delay of 5,000 tasks takes 1 ms.
+ * Reads run_delay between two reads of the sum of waits. Retries if the two sums differ by more
+ * than 1 ms, for example after preemption. The exporter does not retry after WALKS_NS of CPU time,
+ * because run_delay of 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {
@@ -334,8 +317,8 @@ static int64_t missing_sum(const struct runq_kernel *k)
 {
 	int64_t sum = 0;
 
-	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-		sum += *(volatile __s64 *)&k->cores[cpu].runq.missing_ns;
+	array_for_each(core, k->cores, k->nr_cpus)
+		sum += *(volatile __s64 *)&core->runq.missing_ns;
 	return sum;
 }
 
@@ -363,12 +346,13 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 		k->compared.missing_ns = missing_sum(k);
 	}
 	sum = k->compared;
-	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		const volatile struct runq_cpu *pc = &k->cores[cpu].runq;
+	array_for_each(core, k->cores, k->nr_cpus) {
+		const volatile struct runq_cpu *pc = &core->runq;
 
 		RUNQ_LOSSES(ADD)
 		sum.waits += pc->switches;
 	}
+	sum.events_lost += k->waits_dropped;
 	sum.path_cut = k->slots.paths_cut;
 	sum.recursion_misses = sys_bpf_recursion_misses(k->core.skel->obj);
 	*ret_losses = sum;
@@ -382,8 +366,8 @@ void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 		return;
 	k->named_generation = pods_generation(pods);
 	k->named_built = k->slots.names_built;
-	for (size_t i = 0; i < k->slots.nr_names; i++)
-		runq_names_resolve(pods, k->slots.names[i]);
+	array_for_each(group, k->slots.names, k->slots.nr_names)
+		runq_names_resolve(pods, *group);
 	runq_slots_named(&k->slots);
 }
 

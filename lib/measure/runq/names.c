@@ -17,9 +17,8 @@ static bool is_container(const struct runq_group *group)
 }
 
 /*
- * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container in a pod,
- * "nginx" for a container outside pods. If the name of a container is missing, as for a pause
- * container, the text contains the container id.
+ * Formats "shop/web" for a pod, "shop/web/nginx" for its container, "nginx" for a container outside
+ * pods. A container without a name, such as a pause container, is shown by its id.
  */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)

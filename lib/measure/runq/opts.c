@@ -13,10 +13,7 @@
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(text) #text
 
-/*
- * Names of the values of enum runq_per, followed by the names of the values of enum runq_rollup_by
- * from ROLLUP_POD on.
- */
+/* Names of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  "vm",
 				      "vcpu",	NULL};
@@ -106,9 +103,9 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err)
 		 "--pressure excludes --cpu: it covers all CPUs"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
-		if (checks[i].wrong)
-			return err_set(err, -EINVAL, "%s", checks[i].what);
+	array_for_each(check, checks, ARRAY_SIZE(checks))
+		if (check->wrong)
+			return err_set(err, -EINVAL, "%s", check->what);
 	return check_le(opts->le_ns, opts->nr_le, err);
 }
 
@@ -135,10 +132,7 @@ void runq_opts_defaults(struct runq_opts *opts)
 	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
-	/*
-	 * Tasks of the same name can be in many cgroups. If cgroups are filtered, waits are counted
-	 * by cgroup and task name, and later summed over the cgroups that pass the filter.
-	 */
+	/* Tasks of one name can be in many cgroups, so a filter needs waits by cgroup and name. */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;
 		opts->sum = ROLLUP_COMM;

@@ -41,10 +41,7 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
-		/*
-		 * Limit the growth of a pressure time to the length of the window. The next window
-		 * counts the growth above this length.
-		 */
+		/* the next window counts the growth above the length of this window */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
 	}
@@ -113,10 +110,7 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 	return sys_bpf_check(err, runq_pressure_bpf__load(p->skel), failed);
 }
 
-/*
- * Attaches the programs, then counts the tasks that were already running or waiting when the
- * programs were attached.
- */
+/* Attaches the programs, then counts the tasks that already run or wait. */
 static int start(struct runq_pressure *p, struct err *err)
 {
 	sys_bpf_log_begin();
@@ -147,9 +141,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Frees the group number of a removed cgroup without tasks in two steps. The first call of
- * group_ends() deletes the key of the cgroup from the map group_of, so that no CPU starts to use
- * the group number. The second call, in the next window, frees the group number.
+ * Frees the group number of a removed cgroup in two steps. The first call deletes the key, so that
+ * no CPU starts to use the number. The call in the next window frees the number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {
@@ -163,7 +156,7 @@ static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 	if (kept->ends) {
 		rc = bpf_map_update_elem(bpf_map__fd(p->skel->maps.free_groups), NULL, &number, 0);
 		kept->ends = rc;
-		return rc ? sys_bpf_fail(err, rc, "cannot free the number of a cgroup") : 0;
+		return sys_bpf_check(err, rc, "cannot free the number of a cgroup");
 	}
 	if (!key || !group->gone)
 		return 0;
@@ -226,8 +219,7 @@ void runq_pressure_losses(const struct runq_pressure *p, struct runq_pressure_lo
 
 void runq_pressure_close(struct runq_pressure *p)
 {
-	if (!p)
-		return;
-	runq_pressure_bpf__destroy(p->skel);
+	if (p)
+		runq_pressure_bpf__destroy(p->skel);
 	free(p);
 }

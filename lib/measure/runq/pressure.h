@@ -32,10 +32,7 @@ struct runq_pressure_times {
 struct runq_pressure_row {
 	uint64_t key;  /* key of the cgroup in the BPF maps, or 0 for an unused group number */
 	uint32_t up;   /* group number of the parent cgroup, or 0 for the root cgroup */
-	/*
-	 * true if the row changed during every attempt to read the row; the next window counts the
-	 * times of the row
-	 */
+	/* every attempt to read the row failed; the next window counts its times */
 	bool unstable;
 	struct runq_pressure_times times;
 };
@@ -47,10 +44,7 @@ struct runq_pressure_losses {
 /* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 		       struct err *err);
-/*
- * Ends the window. The rows in *ret_rows are indexed by group number, starting at 1, and are valid
- * until the next call of runq_pressure_window().
- */
+/* Ends the window. *ret_rows is indexed by group number from 1 and valid until the next call. */
 int runq_pressure_window(struct runq_pressure *pressure, const struct runq_pressure_row **ret_rows,
 			 size_t *ret_nr, struct err *err);
 void runq_pressure_losses(const struct runq_pressure *pressure,
@@ -58,34 +52,26 @@ void runq_pressure_losses(const struct runq_pressure *pressure,
 void runq_pressure_close(struct runq_pressure *pressure);
 
 /*
- * Computes how much the pressure times of @group have grown since the earlier times in @base, and
- * adds the growth to @base. The growth includes pressure that lasts at @now_ns. Returns false if a
- * BPF program was updating the times: a time decreased by more than 1 ms, or grew by more than
- * @elapsed_ns plus 1 ms.
+ * Computes the growth of the times of @group since @base up to @now_ns, and adds it to @base.
+ * Returns false if a BPF program was updating the times: a time fell by more than 1 ms or grew by
+ * more than @elapsed_ns + 1 ms.
  */
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
-/*
- * Returns the sum of @by_cause, the pressure times of a cgroup by cause. The sum is the pressure
- * time for any cause, because the causes do not overlap in time.
- */
+/* Sum over all causes, which do not overlap in time. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 /* State for adding names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
 struct runq_pressures;
 
 /*
- * Loads the programs. The cgroup hierarchy in @opts must not be AUTO. @mount is the mount point of
- * cgroup v2, where cgroups have PSI, or NULL.
+ * Loads the programs. The hierarchy in @opts must not be AUTO. @mount: cgroup v2 with PSI, or NULL.
  */
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);
-/*
- * Ends the window and fills `pressed` of @window. Call runq_window_pressure() after
- * runq_kernel_window(), which finds the groups. @pods may be NULL.
- */
+/* Fills `pressed` of @window. Call after runq_kernel_window(). @pods may be NULL. */
 int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
 			 const struct runq_kernel *kernel, const struct runq_filter *filter,
 			 const struct pods *pods, struct err *err);

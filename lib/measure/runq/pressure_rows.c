@@ -56,9 +56,8 @@ int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 
 void runq_pressures_drop(struct runq_pressures *p)
 {
-	for (size_t i = 0; i < RUNQ_PRESSURE_NR; i++)
-		if (p->known[i].key)
-			p->known[i].kept = (struct runq_pressure_times){0};
+	array_for_each(known, p->known, RUNQ_PRESSURE_NR)
+		known->kept = (struct runq_pressure_times){0};
 }
 
 void runq_pressures_close(struct runq_pressures *p)
@@ -66,8 +65,8 @@ void runq_pressures_close(struct runq_pressures *p)
 	if (!p)
 		return;
 	runq_pressure_close(p->pressure);
-	for (size_t i = 0; i < RUNQ_PRESSURE_NR; i++)
-		runq_group_put(p->known[i].group);
+	array_for_each(known, p->known, RUNQ_PRESSURE_NR)
+		runq_group_put(known->group);
 	free(p);
 }
 
@@ -78,10 +77,7 @@ static void known_reset(struct known *known, uint64_t key)
 	*known = (struct known){.key = key, .psi = {UINT64_MAX, UINT64_MAX}};
 }
 
-/*
- * Finds the names of a cgroup and its ancestors. The pressure programs store no paths, so the path
- * of each ancestor is computed from the path of @leaf.
- */
+/* Names a cgroup and its ancestors, whose paths are computed from the path of @leaf. */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)
 {
@@ -94,10 +90,7 @@ static void name_chain(struct runq_pressures *p, const struct runq_pressure_row 
 			known_reset(known, rows[number].key);
 		if (known->group)
 			break;
-		/*
-		 * an ancestor of a cgroup gets the name of the pod, but not the name of the
-		 * container
-		 */
+		/* an ancestor gets the name of the pod, but not of the container */
 		known->group =
 			runq_group_new(&(struct runq_group){.key = known->key, .sum = i > 0}, path);
 		/* the ancestors of a cgroup with a truncated path are unknown */
@@ -139,10 +132,7 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/*
- * True if the group has a row in the report. The row of the root cgroup contains all tasks of the
- * machine.
- */
+/* True if the group has a row. The row of the root cgroup contains all tasks of the machine. */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {
@@ -169,10 +159,7 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 	return now == UINT64_MAX || was == UINT64_MAX || now < was ? UINT64_MAX : now - was;
 }
 
-/*
- * Computes the growth of the cgroup's PSI since the last window, or UINT64_MAX in the first window
- * of the cgroup.
- */
+/* Computes the growth of the cgroup's PSI, or UINT64_MAX in its first window. */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
 {
 	struct psi now = {UINT64_MAX, UINT64_MAX};
@@ -220,9 +207,8 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 }
 
 /*
- * Raises below_ns of all ancestors of a cgroup to at least the waiting time of the cgroup. Stops at
- * the first ancestor whose below_ns needs no change, because below_ns of each higher ancestor is at
- * least as large.
+ * Raises below_ns of all ancestors to at least the cgroup's waiting time. Above an ancestor that
+ * needs no change, no ancestor needs one.
  */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)

@@ -59,19 +59,14 @@ static bool modern(const struct btf *btf)
 	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time");
 }
 
-/*
- * True if the kernel subtracts interrupt time or steal time from the task clock; see quick_clock().
- */
+/* True if the kernel subtracts interrupt or steal time from the task clock (quick_clock()). */
 static bool subtracts(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "rq", "prev_irq_time") ||
 	       kbtf_has_member(btf, "rq", "prev_steal_time_rq");
 }
 
-/*
- * Chooses the BPF program to attach to sched_switch. For frequent combinations of command-line
- * options there are special BPF programs with fewer instructions.
- */
+/* Chooses the program on sched_switch; frequent options have programs with fewer instructions. */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts)
 {
@@ -96,9 +91,8 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 }
 
 /*
- * Bit mask that selects the context switches at which the programs compare the run queue's clock
- * with CLOCK_MONOTONIC; see RUNQ_LEARN. If a small share of the waits is sampled, the mask selects
- * a larger share of the sampled context switches, or all sampled context switches.
+ * Bit mask of the context switches at which the run queue's clock is compared (RUNQ_LEARN). With a
+ * small sample ratio, the mask selects more of the sampled switches.
  */
 static int32_t learn_bits(double ratio)
 {
@@ -162,10 +156,7 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	area->fd = area->none < 0 ? area->none : runq_map_create(section->name, section->bytes, 1);
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
-	/*
-	 * The map of the section is created here, because libbpf before version 1.3 cannot resize a
-	 * map that libbpf has created.
-	 */
+	/* libbpf before version 1.3 cannot resize a map that libbpf has created */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot use a map for the runq programs");
@@ -178,9 +169,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * Called after loading. Replaces the map of the BPF section in @map by area->none, a map of the
- * declared size, because libbpf later unmaps as many bytes as the map in @map has. Closes area->fd
- * before bpf_map__reuse_fd() opens another file descriptor.
+ * After loading: replaces the map of the section by area->none, a map of the declared size, because
+ * libbpf later unmaps as many bytes as the map has. Closes area->fd first.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -254,10 +244,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	};
 	int rc = 0, released = 0;
 
-	/*
-	 * keep libbpf from mapping the sections, because libbpf would use the declared size of each
-	 * section
-	 */
+	/* libbpf would map the declared size of each section */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		core_hide(skel->skeleton, sections[i].map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)
@@ -267,10 +254,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/*
-	 * Call area_release() even after a failed load. Without area_release(), libbpf unmaps more
-	 * bytes of a section than libbpf has mapped.
-	 */
+	/* Also after a failed load, else libbpf unmaps more bytes than it has mapped. */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

@@ -9,10 +9,7 @@
 struct core;
 struct runq_shape;
 
-/*
- * Memory area with a fixed address in the BPF programs. The size of a memory area depends on the
- * command-line options and on the number of CPUs.
- */
+/* Memory area with a fixed address in the BPF programs; its size depends on options and CPUs. */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
 	RUNQ_AREA_FIRST,
@@ -32,18 +29,17 @@ struct runq_area {
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);
 
 /*
- * Loads the programs for @opts, with slots for @nr_groups groups, but does not attach the programs.
- * @load is the BPF object of load if the program on sched_switch also counts for load, or NULL. The
- * caller initializes @core and @areas with zeros, and closes @areas even after a failure.
+ * Loads the programs for @opts without attaching them. @load is the BPF object of load if the
+ * program on sched_switch also counts for load, or NULL. The caller zeroes @core and @areas, and
+ * closes @areas even after a failure.
  */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
 /*
- * True if a running measurement can change its sample ratio from @from to @to. Constants in the
- * loaded BPF programs depend on the sample ratio, so some changes of the sample ratio are
- * impossible.
+ * True if a running measurement can change its sample ratio: constants in the loaded programs
+ * depend on the ratio.
  */
 bool runq_programs_fit(double from, double to);
 

@@ -12,18 +12,14 @@
 #include "pods/vm.h"
 
 /*
- * Label of a rollup row. The first `len` bytes of `text` identify the row, and the first `path_len`
- * bytes of `path` are the path of the row.
+ * Label of a row: `len` bytes of `text` identify the row, `path_len` bytes of `path` are its path.
  */
 struct label {
 	const char *text;
 	size_t len;
 	const char *path;
 	size_t path_len;
-	/*
-	 * Members that are used only for rows of VMs. pid_len is the length of the prefix "PID/" of
-	 * the label, which the displayed path omits.
-	 */
+	/* only rows of VMs; pid_len: length of the prefix "PID/", which the path omits */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 	const char *vm_cgroup; /* cgroup of the thread that waited */
 };
@@ -42,10 +38,7 @@ static struct label label_word(const char *word)
 	return label_path(word, strlen(word));
 }
 
-/*
- * Returns the length of the first @depth names of the path. If the path is truncated, returns the
- * length of the whole path, because the beginning of the path is unknown.
- */
+/* Length of the first @depth names of the path, or of the whole path if it is truncated. */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
 	const char *at = group->path;
@@ -59,14 +52,9 @@ static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 	return at == group->path ? strlen(at) : (size_t)(at - group->path);
 }
 
-static bool of_vms(const struct runq_rollup *rollup)
-{
-	return rollup->what == ROLLUP_VM || rollup->what == ROLLUP_VCPU;
-}
-
 /*
- * Returns the label of a VM's row: "web" or "web/vcpu0" for vCPU threads, "web/other" for all other
- * threads of the VM. The PID distinguishes VMs of the same name.
+ * Label of a VM's row: "web", or "web/vcpu0" for vCPUs and "web/other" for its other threads. The
+ * PID distinguishes VMs of the same name.
  */
 static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
 			     char text[VM_LABEL])
@@ -74,9 +62,7 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
 	struct vm_thread thread;
 
-	/*
-	 * A cgroup that is not part of a VM has its own row, because its tasks may delay the VMs.
-	 */
+	/* a cgroup outside VMs has its own row, because its tasks may delay the VMs */
 	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
 			    &thread))
 		return label_word(group->path);
@@ -103,10 +89,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_DEPTH:
 		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
-		/*
-		 * A cgroup that is not part of a pod has its own row, because its tasks may delay
-		 * the pods.
-		 */
+		/* a cgroup outside pods has its own row: its tasks may delay the pods */
 		if (!group->pod_uid)
 			return label_word(group->path);
 		return (struct label){.text = group->pod_uid,
@@ -126,10 +109,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
-		/*
-		 * a cgroup is part of its nearest requested ancestor only, so that rows do not
-		 * overlap
-		 */
+		/* rows must not overlap */
 		nearest = runq_filter_nearest(rollup->filter, group->path);
 		return label_word(nearest ? nearest->path : group->path);
 	}
@@ -140,6 +120,12 @@ static int by_label(const void *a, const void *b)
 	const struct runq_group *x = a, *y = b;
 
 	return CMP(x->label_len, y->label_len) ?: memcmp(x->label, y->label, x->label_len);
+}
+
+static void row_drop(struct runq_rollup *rollup, struct runq_group *row)
+{
+	tdelete(row, &rollup->tree, by_label);
+	runq_group_put(row);
 }
 
 static struct runq_group *row_new(struct runq_rollup *rollup, const struct label *label)
@@ -158,19 +144,15 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	free(path);
 	if (!row)
 		return NULL;
-	/* copy the label that label_of() returned into the memory of the rollup row */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
 	row->vm_cgroup = label->vm_cgroup ? strdup(label->vm_cgroup) : NULL;
 	row->path += label->pid_len;
-	/*
-	 * a row of a VM has no pod names, even if the name of the VM looks like the path of a pod
-	 */
+	/* the name of a VM may look like the path of a pod */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
 	if (!tsearch(row, &rollup->tree, by_label) || array_push(rollup->rows, rollup->nr, row)) {
-		tdelete(row, &rollup->tree, by_label);
-		runq_group_put(row);
+		row_drop(rollup, row);
 		return NULL;
 	}
 	runq_names_resolve(rollup->pods, row);
@@ -192,10 +174,7 @@ static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group)
 {
 	struct runq_group *own = (struct runq_group *)group;
-	/*
-	 * The VM of a task is looked up twice, because a new process may not have executed the
-	 * hypervisor program at the first lookup.
-	 */
+	/* Look up the VM twice: a new process may not have executed the hypervisor yet. */
 	bool again = own->vm_window && own->vm_window <= rollup->windows;
 
 	if (!own->rollup || again) {
@@ -209,7 +188,9 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 		runq_group_get(row);
 		runq_group_put(own->rollup);
 		own->rollup = row;
-		own->vm_window = of_vms(rollup) && !again ? rollup->windows + 1 : 0;
+		own->vm_window = (rollup->what == ROLLUP_VM || rollup->what == ROLLUP_VCPU) && !again
+					 ? rollup->windows + 1
+					 : 0;
 	}
 	return own->rollup;
 }
@@ -242,12 +223,11 @@ static void rows_reset(struct runq_rollup *rollup)
 	size_t left = 0;
 
 	runq_waits_clear(&rollup->waits);
-	for (size_t i = 0; i < rollup->nr; i++) {
-		struct runq_group *row = rollup->rows[i];
+	array_for_each(at, rollup->rows, rollup->nr) {
+		struct runq_group *row = *at;
 
 		if (row->refs == 1) {
-			tdelete(row, &rollup->tree, by_label);
-			runq_group_put(row);
+			row_drop(rollup, row);
 			continue;
 		}
 		row->row = 0;
@@ -261,24 +241,20 @@ static void rows_reset(struct runq_rollup *rollup)
 void runq_rollup_close(struct runq_rollup *rollup)
 {
 	runq_waits_clear(&rollup->waits);
-	while (rollup->nr) {
-		struct runq_group *row = rollup->rows[--rollup->nr];
-
-		tdelete(row, &rollup->tree, by_label);
-		runq_group_put(row);
-	}
+	while (rollup->nr)
+		row_drop(rollup, rollup->rows[--rollup->nr]);
 	free(rollup->rows);
 }
 
 /* Marks a rollup row as ended if all of its groups have ended. */
 static int check_ended(struct runq_rollup *rollup, struct runq_group *const *groups, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
+	array_for_each(group, groups, nr) {
 		struct runq_group *row;
 
-		if (groups[i]->gone || groups[i]->key == RUNQ_KEY_OTHER)
+		if ((*group)->gone || (*group)->key == RUNQ_KEY_OTHER)
 			continue;
-		row = runq_rollup_of(rollup, groups[i]);
+		row = runq_rollup_of(rollup, *group);
 		if (!row)
 			return -ENOMEM;
 		row->alive = true;
@@ -288,27 +264,21 @@ static int check_ended(struct runq_rollup *rollup, struct runq_group *const *gro
 	return 0;
 }
 
-/*
- * Adds @more to the row of @party. *at is the index of the row in the window plus 1, or 0 if @party
- * has no row yet.
- */
+/* Adds @more to the row of @party. *at: index of the row in the window plus 1, or 0. */
 static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32_t *at,
 		  const struct runq_group_window *more, struct err *err)
 {
 	struct runq_group_window *row;
-	int rc = 0;
 
 	if (!*at) {
-		rc = runq_waits_append(
-			waits, (struct runq_group_window){.party = party, .ended = true}, err);
+		if (runq_waits_append(
+			    waits, (struct runq_group_window){.party = party, .ended = true}, err))
+			return -ENOMEM;
 		*at = waits->nr;
 	}
-	if (rc)
-		return rc;
 	row = &waits->rows[*at - 1];
 	row->ended = row->ended && more->ended;
-	rc = runq_waits_add(row, more);
-	return rc ? err_set(err, rc, "out of memory") : 0;
+	return runq_waits_add(row, more) ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Rollups: one row for all groups of a pod, a namespace, a QoS class, a VM or a task name, or for
- * all groups below a path.
- */
+/* Rollups: one row for all groups of a pod, namespace, QoS class, VM, task name or path. */
 #ifndef SUBTICK_MEASURE_RUNQ_ROLLUP_H
 #define SUBTICK_MEASURE_RUNQ_ROLLUP_H
 
@@ -24,10 +21,7 @@ struct runq_rollup {
 	const char *root;	 /* directory that contains /proc of the VMs, or NULL for / */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
-	/*
-	 * Rows, sorted by key. The key of a row is a number that counts the rows since the start of
-	 * the measurement. A row is freed when no group has a reference to the row.
-	 */
+	/* rows, sorted by key, a serial number; freed when no group refers to the row */
 	struct runq_group **rows;
 	size_t nr;
 	uint64_t last_key;
@@ -36,23 +30,16 @@ struct runq_rollup {
 };
 
 /*
- * Fills rollup->waits with the sums over the rows of @list that pass the filter. RUNQ_PARTY_OTHER
- * is a separate row. @groups are all known groups. A rollup row has ended if all its groups have
- * ended.
+ * Fills rollup->waits with the sums of the rows of @list that pass the filter. RUNQ_PARTY_OTHER is
+ * a separate row. @groups are all known groups. A row has ended if all its groups have ended.
  */
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);
-/*
- * Returns the rollup row of @group, which is valid until the next window. Returns NULL if out of
- * memory.
- */
+/* Returns the rollup row of @group, valid until the next window. NULL: out of memory. */
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
 /* Returns the rollup row with @key, or NULL. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);
-/*
- * Returns the rollup row that contains the victim or culprit @party. Returns @party itself if it is
- * not a group or if @rollup is NULL.
- */
+/* Returns the rollup row of @party, or @party if it is not a group or @rollup is NULL. */
 struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party);
 void runq_rollup_close(struct runq_rollup *rollup);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Measurement of `subtick runq`: chooses the source and the cgroup hierarchy, ends windows, and
- * reports long waits.
- */
+/* Measurement of `subtick runq`: chooses source and cgroup hierarchy, and ends windows. */
 #include "measure/runq/runq.h"
 
 #include <errno.h>
@@ -29,8 +26,6 @@
 #include "host/cpu.h"
 #include "host/kbtf.h"
 
-#define EVENTS_AT_ONCE 1024
-
 struct runq_meter {
 	struct meter meter;
 	struct runq_opts opts;
@@ -52,13 +47,9 @@ struct runq_meter {
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
-	struct blocks memory; /* memory of the arrays of steal and events */
+	struct blocks memory; /* memory of the arrays of steal */
 	struct steal steal;
 	struct runq_window window;
-	struct runq_event *events; /* long waits that were read by the current call of event() */
-	size_t nr_events;
-	/* number of long waits that were dropped, because there were more than EVENTS_AT_ONCE */
-	uint64_t events_dropped;
 };
 
 static struct runq_meter *to_runq(struct meter *meter)
@@ -133,9 +124,8 @@ static bool reports_throttled(const struct btf *btf)
 }
 
 /*
- * True if the kernel fills sched_info. Before Linux 5.14 the kernel may fill sched_info only with
- * the boot option delayacct. Without sched_info the start of every wait is unknown.
- * sched_info_filled() sleeps to cause waits, and checks whether the start of the waits is known.
+ * True if the kernel fills sched_info; before Linux 5.14 this may need the boot option delayacct.
+ * Sleeps to cause waits: without sched_info the start of every wait is unknown.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -148,10 +138,7 @@ static bool sched_info_filled(struct runq_meter *m)
 		if (losses.waits)
 			return true;
 	}
-	/*
-	 * If no wait was counted and no wait has an unknown start, the requested CPUs are idle.
-	 * subtick then assumes that the kernel fills sched_info.
-	 */
+	/* the requested CPUs may be idle: without any wait, assume that sched_info is filled */
 	return !losses.unknown_start;
 }
 
@@ -168,10 +155,7 @@ static int pick_source(struct runq_meter *m, struct err *err)
 
 	if (rc)
 		return rc;
-	/*
-	 * If a group is a core or a task name, its tasks are in several cgroups, so the throttled
-	 * time of the group is unknown.
-	 */
+	/* the tasks of a core or a task name are in several cgroups */
 	m->throttled_known = reports_throttled(btf) && m->opts.per != RUNQ_PER_CPU &&
 			     m->opts.per != RUNQ_PER_COMM;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
@@ -246,7 +230,6 @@ static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
 	struct runq_waits_list *list;
-	const struct runq_idle_row *idle_rows;
 	struct runq_row *rows;
 	size_t nr;
 	int rc = runq_kernel_window(m->kernel, &list, err);
@@ -254,14 +237,14 @@ static int runq_start(struct meter *meter, struct err *err)
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
 	if (!rc && m->idle)
-		rc = runq_idle_window(m->idle, &idle_rows, &nr, err);
+		rc = runq_window_idle(&m->window, m->idle, m->kernel, &m->filter, NULL, err);
 	if (!rc && m->avoidable)
 		rc = runq_avoidable_start(m->avoidable, err);
 	if (!rc && m->pressures) {
 		rc = window_pressure(m, err);
 		runq_pressures_drop(m->pressures);
-		runq_window_clear(&m->window);
 	}
+	runq_window_clear(&m->window);
 	runq_kernel_losses(m->kernel, &m->was);
 	m->has_sched_ext = !sched_ext_read(NULL, &m->window.scheduler);
 	steal_sample(&m->steal, NULL);
@@ -287,10 +270,7 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/*
-	 * The kernel's run_delay includes all waits. With --cpu, --cgroup or --sample only some
-	 * waits are counted, so the sum of waits is not compared with run_delay.
-	 */
+	/* run_delay includes all waits, so a part of the waits cannot be compared */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -305,7 +285,6 @@ static void window_losses(struct runq_meter *m)
 	struct runq_window *w = &m->window;
 
 	runq_kernel_losses(m->kernel, &w->losses);
-	w->losses.events_lost += m->events_dropped;
 	/* compute new ratios only after a new comparison of the wait time with run_delay */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
@@ -378,10 +357,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	size_t nr;
 	int rc;
 
-	/*
-	 * clear the window first, because its rows point to memory that reading the next window
-	 * frees
-	 */
+	/* the rows of the window point to memory that the next read frees */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -396,10 +372,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	}
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
-	/*
-	 * read names after the counters, so that the window does not include the time for reading
-	 * names
-	 */
+	/* the time for reading names is not part of the window */
 	pods_refresh(m->pods);
 	if (!rc)
 		runq_kernel_name_groups(m->kernel, m->pods);
@@ -431,20 +404,9 @@ static int runq_event_fd(const struct meter *meter)
 	return runq_kernel_fd(((const struct runq_meter *)meter)->kernel);
 }
 
-static void on_wait(const struct runq_event *event, void *arg)
+static struct runq_long_wait long_wait_of(const struct runq_meter *m, const struct runq_event *event)
 {
-	struct runq_meter *m = arg;
-
-	if (m->nr_events < EVENTS_AT_ONCE)
-		m->events[m->nr_events++] = *event;
-	else
-		m->events_dropped++;
-}
-
-static void long_wait_fill(const struct runq_meter *m, const struct runq_event *event,
-			   struct runq_long_wait *wait)
-{
-	*wait = (struct runq_long_wait){
+	struct runq_long_wait wait = {
 		.cpu = event->cpu,
 		.pid = event->pid,
 		.tgid = event->tgid,
@@ -452,12 +414,14 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 		.victim = runq_kernel_party(m->kernel, event->key),
 		.wait_ns = event->wait_ns,
 		.end_ns = event->time_ns,
+		/* a wait that began before the first recorded switch of its CPU has no culprit */
+		.culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN),
+		.culprit_ns = event->culprit ? event->culprit_ns : 0,
 	};
-	memcpy(wait->comm, event->comm, sizeof(event->comm));
-	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
-	/* a wait that began before the first recorded switch of its CPU has no culprit */
-	wait->culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN);
-	wait->culprit_ns = event->culprit ? event->culprit_ns : 0;
+
+	memcpy(wait.comm, event->comm, sizeof(event->comm));
+	memcpy(wait.prev_comm, event->prev_comm, sizeof(event->prev_comm));
+	return wait;
 }
 
 static bool is_unknown(const struct runq_meter *m, uint64_t key)
@@ -465,14 +429,12 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
 }
 
-/*
- * Scans all slots immediately if an event has an unknown group, instead of waiting for the next
- * scan, which runs every 50 ms.
- */
-static int find_parties(struct runq_meter *m, struct err *err)
+/* Scans all slots at once if a group is unknown; other scans are 50 ms apart. */
+static int find_parties(struct runq_meter *m, const struct runq_event *events, size_t nr,
+			struct err *err)
 {
-	for (size_t i = 0; i < m->nr_events; i++)
-		if (is_unknown(m, m->events[i].key) || is_unknown(m, m->events[i].culprit))
+	array_for_each(event, events, nr)
+		if (is_unknown(m, event->key) || is_unknown(m, event->culprit))
 			return runq_kernel_find_groups(m->kernel, err);
 	return 0;
 }
@@ -480,30 +442,26 @@ static int find_parties(struct runq_meter *m, struct err *err)
 static int runq_event(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
-	struct runq_long_wait *waits;
-	size_t nr = 0;
-	int rc;
+	struct runq_window *w = &m->window;
+	const struct runq_event *events;
+	size_t nr;
+	int rc = runq_kernel_events(m->kernel, &events, &nr, err);
 
-	m->nr_events = 0;
-	m->window.nr_long_waits = 0;
-	rc = runq_kernel_events(m->kernel, on_wait, m, err);
+	w->nr_long_waits = 0;
 	if (!rc)
-		rc = find_parties(m, err);
-	if (rc || !m->nr_events)
+		rc = find_parties(m, events, nr, err);
+	if (rc)
 		return rc;
-	waits = reallocarray(m->window.long_waits, m->nr_events, sizeof(*waits));
-	if (!waits)
-		return err_set(err, -ENOMEM, "out of memory");
-	m->window.long_waits = waits;
-	for (size_t i = 0; i < m->nr_events; i++) {
-		long_wait_fill(m, &m->events[i], &waits[nr]);
-		if (!runq_filter_passes_party(&m->filter, &waits[nr].victim))
+	array_for_each(event, events, nr) {
+		struct runq_long_wait wait = long_wait_of(m, event);
+
+		if (!runq_filter_passes_party(&m->filter, &wait.victim))
 			continue;
-		waits[nr].victim = runq_rollup_party(rollup_of(m), &waits[nr].victim);
-		waits[nr].culprit = runq_rollup_party(rollup_of(m), &waits[nr].culprit);
-		nr++;
+		wait.victim = runq_rollup_party(rollup_of(m), &wait.victim);
+		wait.culprit = runq_rollup_party(rollup_of(m), &wait.culprit);
+		if (array_push(w->long_waits, w->nr_long_waits, wait))
+			return err_set(err, -ENOMEM, "out of memory");
 	}
-	m->window.nr_long_waits = nr;
 	return 0;
 }
 
@@ -544,8 +502,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	m->meter.ops = &runq_meter_ops;
 	m->opts = *opts;
 	runq_opts_defaults(&m->opts);
-	m->events = blocks_calloc(&m->memory, EVENTS_AT_ONCE, sizeof(*m->events));
-	rc = m->events ? cgroup_layout(NULL, &m->layout) : -ENOMEM;
+	rc = cgroup_layout(NULL, &m->layout);
 	if (rc)
 		err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));
 	m->filter.rules = m->opts.rules;

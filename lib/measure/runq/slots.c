@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads slots: finds their groups, collects their waits, and frees the slots of groups that ended.
- */
+/* Reads slots: finds groups, collects their waits, and frees the slots of ended groups. */
 #include "measure/runq/slots.h"
 
 #include <errno.h>
@@ -13,10 +11,7 @@
 #include "base/clock.h"
 
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
-/*
- * Time without waits after which a removed group counts as ended. The last tasks of a group may
- * still wait after the removal of the cgroup.
- */
+/* Time without waits after which a removed group has ended; its last tasks may still wait. */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
@@ -54,12 +49,12 @@ static void names_clear(struct runq_slots *slots)
 void runq_slots_close(struct runq_slots *slots)
 {
 	runq_chunks_close(&slots->chunks);
-	for (size_t i = 0; i < RUNQ_NR_SLOTS; i++) {
-		if (!slots->owners[i])
+	array_for_each(owner, slots->owners, RUNQ_NR_SLOTS) {
+		if (!*owner)
 			continue;
-		runq_group_put(slots->owners[i]->group);
-		free(slots->owners[i]->base.entries);
-		free(slots->owners[i]);
+		runq_group_put((*owner)->group);
+		free((*owner)->base.entries);
+		free(*owner);
 	}
 	runq_waits_clear(&slots->waits);
 	runq_waits_clear(&slots->ended);
@@ -68,9 +63,8 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields from which the name of a group is read. The hash covers the 64-bit words of
- * head->path before the first word of value 0. This zero word is after the last name of the path,
- * because only a single NUL byte separates two names.
+ * Hash of the fields from which a group's name is read. Path names are separated by a single NUL,
+ * so a 64-bit word of value 0 is behind the last name.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -111,10 +105,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * The BPF programs store the key of a slot after all other fields. On arm64 with Linux
-	 * before 5.12 the key of a slot may still become visible before the other fields, because
-	 * BPF programs have no ordered stores. owner_recheck() therefore reads the name of a group
-	 * a second time.
+	 * BPF programs store the key last, but have no ordered stores: on arm64 before Linux 5.12
+	 * the key may become visible before other fields. owner_recheck() reads the name again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -131,8 +123,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name of the group again if the head of the slot has changed since the last scan. The
- * head of the slot is complete at the second scan that finds the group.
+ * Reads the name again if the head of the slot has changed. The head is complete at the second
+ * scan.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -142,10 +134,7 @@ static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/*
-	 * Do not read the slot's head if the group is excluded, because head->depth then contains
-	 * the flag RUNQ_UNWANTED.
-	 */
+	/* head->depth of an excluded group contains RUNQ_UNWANTED */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);
@@ -158,9 +147,7 @@ static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
 	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), &slots->chunks.shape);
 }
 
-/*
- * Fills @row with the growth of the slot's counters since the last snapshot, and takes a snapshot.
- */
+/* Fills @row with the growth of the slot's counters, and takes a new snapshot. */
 static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group_window *row)
 {
 	struct hist_entry entries[RUNQ_NR_COUNTS], grown_entries[RUNQ_NR_COUNTS];
@@ -189,19 +176,14 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group
 /* Returns the longest wait on any CPU since the last call, and resets the maxima. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
-	unsigned int cpus = slots->chunks.shape.cpus;
 	struct runq_cell *cells = (void *)((char *)runq_chunks_slot(&slots->chunks, slot) +
 					   runq_cells_at(&slots->chunks.shape));
 	uint64_t largest = 0;
 
-	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		struct runq_cell *cell = cells + cpu;
+	array_for_each(cell, cells, slots->chunks.shape.cpus) {
 		uint64_t max = 0;
 
-		/*
-		 * Reset only a maximum above 0, because the write of the atomic exchange takes the
-		 * cache line away from the CPU that updates cell->max_ns.
-		 */
+		/* the write takes the cache line away from the CPU that updates max_ns */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
 		if (max > largest)
@@ -218,9 +200,8 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * If a slot has no new wait, read only the slot's number of waits. The BPF program counts a
-	 * wait before it adds the time of the wait. A time that is added after the slot was read is
-	 * reported with the next wait of the slot.
+	 * The BPF program counts a wait before it adds the wait's time. A time that is added after
+	 * this read is reported with the next wait of the slot.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -244,10 +225,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
-	/*
-	 * Append a row even if it has no waits, because the exporter removes the series of a group
-	 * when it reads the group's last row.
-	 */
+	/* without waits too: the exporter removes a group's series at its last row */
 	if (!rc && slots->ended.nr == nr_ended && slots->chunks.fixed && owner->reported)
 		rc = runq_waits_append(&slots->ended, zeros, err);
 	if (!rc && array_push(slots->retired, slots->nr_retired, owner->key))
@@ -281,20 +259,16 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
 }
 
 /*
- * Removes ended groups from the index, then resets the slot references of their tasks. If a task
- * kept an old slot reference, its waits would be counted for the next group in the slot.
+ * Removes ended groups from the index and from their tasks, whose waits would otherwise be counted
+ * for the next group in the slot.
  */
 static void owners_forget(struct runq_slots *slots)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
-		if (slots->owners[i] && slots->owners[i]->over) {
-			bpf_map_delete_elem(slots->index_fd, &slots->owners[i]->key);
-			any = true;
-		}
-	for (size_t i = 0; any && i < RUNQ_NR_TASKS; i++) {
-		volatile __u64 *group = &slots->tasks[i].group;
+	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))
+		if (*owner && (*owner)->over)
+			bpf_map_delete_elem(slots->index_fd, &(*owner)->key);
+	array_for_each(task, slots->tasks, RUNQ_NR_TASKS) {
+		volatile __u64 *group = &task->group;
 		const struct runq_owner *owner = owner_at(slots, *group >> 32);
 
 		if (owner && owner->over)
@@ -303,10 +277,9 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Makes the BPF programs ignore excluded groups. The flag RUNQ_UNWANTED in the slot of a group
- * affects tasks that have not run yet. All other tasks need a change of their entry in the task
- * table. Reports omit waits of excluded groups that the BPF programs counted before the call of
- * owners_leave_out().
+ * Makes the BPF programs ignore excluded groups: RUNQ_UNWANTED in the slot affects tasks that have
+ * not run yet, all other tasks need a change of their entry in the task table. Reports omit the
+ * waits counted before.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -314,24 +287,21 @@ static void owners_leave_out(struct runq_slots *slots)
 		if (slots->owners[i] && slots->owners[i]->unwanted)
 			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth,
 					  RUNQ_UNWANTED, __ATOMIC_RELEASE);
-	for (size_t i = 0; i < RUNQ_NR_TASKS; i++) {
-		volatile __u64 *group = &slots->tasks[i].group;
+	array_for_each(task, slots->tasks, RUNQ_NR_TASKS) {
+		volatile __u64 *group = &task->group;
 		__u64 was = *group;
 		const struct runq_owner *owner = owner_at(slots, was >> 32);
 
 		if (!owner || !owner->unwanted)
 			continue;
-		/*
-		 * change the group key in the task's table entry, so that the fast path does not
-		 * count the waits of the task
-		 */
+		/* a changed key keeps the fast path from counting the task's waits */
 		*group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED, was >> 32 < RUNQ_LATER_CHUNK
 								? (__u32)was ^ RUNQ_SLOW_KEY
 								: (__u32)was);
 	}
-	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
-		if (slots->owners[i])
-			slots->owners[i]->unwanted = false;
+	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))
+		if (*owner)
+			(*owner)->unwanted = false;
 }
 
 void runq_slots_named(struct runq_slots *slots)
@@ -359,9 +329,7 @@ static bool slot_ref_over(const void *arg, uint32_t slot_ref)
 	return owner && owner->over;
 }
 
-/*
- * Ends groups in two steps: first resets the slot references of their tasks, then frees the slots.
- */
+/* Ends groups: first resets the slot references of their tasks, then frees the slots. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
 	int rc = 0;
@@ -376,8 +344,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the last scan but one. The last scan may have missed a
- * change, because the BPF programs store the fields of a slot in any order.
+ * True if a group appeared or ended since the last scan but one; the last scan may have missed it,
+ * because BPF programs store the fields of a slot in any order.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -393,6 +361,7 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 {
 	uint64_t now = clock_mono_ns();
 	size_t used = 0, over = 0, unwanted = 0;
+	struct runq_owner *owner;
 	int rc = 0;
 
 	if (!at_once && now - slots->scan_ns < SCAN_EVERY_NS)
@@ -407,20 +376,22 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		if (!key)
 			continue;
 		used += i != 0;
-		if (!slots->owners[i] || slots->owners[i]->key != key) {
+		owner = slots->owners[i];
+		if (!owner || owner->key != key) {
 			rc = owner_begin(slots, i, key, err);
-			unwanted += !rc && slots->owners[i]->unwanted;
-		} else if (slots->owners[i]->is_new) {
+			owner = slots->owners[i];
+			unwanted += !rc && owner->unwanted;
+		} else if (owner->is_new) {
 			rc = owner_recheck(slots, i, err);
 		}
 		if (rc)
 			break;
-		slots->rescan |= slots->owners[i]->is_new;
+		slots->rescan |= owner->is_new;
 		if (!*(const volatile uint32_t *)&head->gone)
 			continue;
 		slots->rescan = true;
-		slots->owners[i]->over = owner_quiet(slots, i, now);
-		over += slots->owners[i]->over;
+		owner->over = owner_quiet(slots, i, now);
+		over += owner->over;
 	}
 	if (unwanted)
 		owners_leave_out(slots);
@@ -447,14 +418,14 @@ static int names_build(struct runq_slots *slots, struct err *err)
 	slots->names = calloc(nr_slots + slots->waits.nr + 1, sizeof(*slots->names));
 	if (!slots->names)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr_slots; i++)
-		if (slots->owners[i] && slots->owners[i]->key)
-			slots->names[nr++] = slots->owners[i]->group;
-	for (size_t i = 0; i < slots->waits.nr; i++)
-		if (slots->waits.rows[i].party.group)
-			slots->names[nr++] = (struct runq_group *)slots->waits.rows[i].party.group;
-	for (size_t i = 0; i < nr; i++)
-		runq_group_get(slots->names[i]);
+	array_for_each(owner, slots->owners, nr_slots)
+		if (*owner && (*owner)->key)
+			slots->names[nr++] = (*owner)->group;
+	array_for_each(row, slots->waits.rows, slots->waits.nr)
+		if (row->party.group)
+			slots->names[nr++] = (struct runq_group *)row->party.group;
+	array_for_each(name, slots->names, nr)
+		runq_group_get(*name);
 	qsort(slots->names, nr, sizeof(*slots->names), by_key);
 	slots->nr_names = nr;
 	slots->names_built++;
@@ -485,9 +456,9 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 	if (name)
 		return name;
 	/* names_find() does not find a group that appeared after the last window */
-	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
-		if (slots->owners[i] && slots->owners[i]->key == key)
-			return slots->owners[i]->group;
+	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))
+		if (*owner && (*owner)->key == key)
+			return (*owner)->group;
 	return NULL;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Slots of the runq programs. Each slot has the counters of one group; this group is the owner of
- * the slot.
- */
+/* Slots of the runq programs. Each slot has the counters of one group, its owner. */
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
@@ -45,21 +42,15 @@ int runq_slots_open(struct runq_slots *slots, void *first_chunk, size_t nr_group
 void runq_slots_close(struct runq_slots *slots);
 /* Makes the programs ignore cgroups whose new names do not pass the filter. */
 void runq_slots_named(struct runq_slots *slots);
-/*
- * Scans the slots: finds new groups and frees slots of ended groups. If @at_once is false, does
- * nothing if the last scan was less than 50 ms ago.
- */
+/* Finds new groups and frees slots of ended groups; unless @at_once, at most every 50 ms. */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
-/*
- * Callback runq_blame_table.ended. Returns true if the group with @key had ended by the end of the
- * last window, or appeared after the last window.
- */
+/* Callback runq_blame_table.ended: true if @key ended in, or appeared after, the last window. */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*
- * Returns the group with @key, or NULL. If the group is in the last window, the pointer is valid
- * until the next window. The pointer to any other group is valid until the next scan.
+ * Returns the group with @key, or NULL; valid until the next window if it is in the last window,
+ * else until the next scan.
  */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

@@ -47,8 +47,8 @@ int runq_waits_add(struct runq_group_window *row, const struct runq_group_window
 
 void runq_waits_clear(struct runq_waits_list *list)
 {
-	for (size_t i = 0; i < list->nr; i++)
-		row_free(&list->rows[i]);
+	array_for_each(row, list->rows, list->nr)
+		row_free(row);
 	free(list->rows);
 	*list = (struct runq_waits_list){0};
 }
@@ -57,14 +57,11 @@ void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *f
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct runq_group *group = list->rows[i].party.group;
-
-		if (!group || runq_filter_passes(filter, group))
-			list->rows[left++] = list->rows[i];
+	array_for_each(row, list->rows, list->nr)
+		if (!row->party.group || runq_filter_passes(filter, row->party.group))
+			list->rows[left++] = *row;
 		else
-			row_free(&list->rows[i]);
-	}
+			row_free(row);
 	list->nr = left;
 }
 
@@ -91,22 +88,19 @@ void runq_waits_merge(struct runq_waits_list *list)
 	size_t left = 0;
 	bool ended = false;
 
-	for (size_t i = 0; i < list->nr; i++)
-		ended |= rows[i].ended;
-	/*
-	 * Merge rows only if a group has ended, because only an ended group can have two rows. In
-	 * most windows no group ends.
-	 */
+	array_for_each(row, rows, list->nr)
+		ended |= row->ended;
+	/* only an ended group can have two rows, and in most windows no group ends */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
-		for (size_t i = 0; i < list->nr; i++) {
+		array_for_each(row, rows, list->nr) {
 			/* if runq_waits_add() is out of memory, keep both rows of the group */
-			if (left && !by_key(&rows[left - 1], &rows[i]) &&
-			    !runq_waits_add(&rows[left - 1], &rows[i])) {
-				rows[left - 1].ended |= rows[i].ended;
-				row_free(&rows[i]);
+			if (left && !by_key(&rows[left - 1], row) &&
+			    !runq_waits_add(&rows[left - 1], row)) {
+				rows[left - 1].ended |= row->ended;
+				row_free(row);
 			} else {
-				rows[left++] = rows[i];
+				rows[left++] = *row;
 			}
 		}
 		list->nr = left;

@@ -28,10 +28,7 @@ static void row_scale(const struct runq_window *w, uint64_t *le_count, struct ru
 		le_count[i] = scaled(w, le_count[i]);
 }
 
-/*
- * Computes le_count, percentiles, mean, maximum and standard errors of a row. @le_count and
- * @percentile_ns point to the memory for the results.
- */
+/* Computes the figures of a row. @le_count and @percentile_ns are memory for the results. */
 static void row_fill(const struct runq_window *w, const struct hist_scale *scale,
 		     uint64_t *le_count, double *percentile_ns, struct runq_group_window *row)
 {
@@ -59,8 +56,8 @@ static void row_fill(const struct runq_window *w, const struct hist_scale *scale
 
 static bool list_has(const struct runq_waits_list *list, const char *path)
 {
-	for (size_t i = 0; i < list->nr; i++)
-		if (!strcmp(runq_party_path(&list->rows[i].party), path))
+	array_for_each(row, list->rows, list->nr)
+		if (!strcmp(runq_party_path(&row->party), path))
 			return true;
 	return false;
 }
@@ -69,18 +66,15 @@ static bool list_has(const struct runq_waits_list *list, const char *path)
 static int add_silent(const struct runq_window *w, struct runq_waits_list *list,
 		      const struct runq_filter *filter, struct err *err)
 {
-	int rc = 0;
-
 	if (w->per != RUNQ_PER_CGROUP || (w->sum != ROLLUP_NONE && w->sum != ROLLUP_REQUESTED))
 		return 0;
-	for (size_t i = 0; !rc && i < filter->nr; i++)
-		if (!list_has(list, filter->requested[i]->path))
-			rc = runq_waits_append(list,
-					       (struct runq_group_window){
-						       .party = {RUNQ_PARTY_GROUP,
-								 filter->requested[i]}},
-					       err);
-	return rc;
+	array_for_each(group, filter->requested, filter->nr) {
+		struct runq_group_window zeros = {.party = {RUNQ_PARTY_GROUP, *group}};
+
+		if (!list_has(list, (*group)->path) && runq_waits_append(list, zeros, err))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
@@ -94,8 +88,8 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 
 	w->nr_exceeded = 0;
 	w->waits_seen = 0;
-	for (size_t i = 0; i < list->nr; i++)
-		w->waits_seen += scaled(w, list->rows[i].count);
+	array_for_each(row, list->rows, list->nr)
+		w->waits_seen += scaled(w, row->count);
 	if (!rollup)
 		runq_waits_filter(list, filter);
 	if (add_silent(w, from, filter, err))
@@ -110,14 +104,11 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 	percentile_ns = (double *)(le_count + from->nr * w->nr_le);
 	w->groups = from->rows;
 	w->nr_groups = from->nr;
-	for (size_t i = 0; i < from->nr; i++) {
-		struct runq_group_window *row = &from->rows[i];
-
-		row_fill(w, &scale, le_count + i * w->nr_le,
-			 percentile_ns + i * w->nr_percentiles, row);
-		/*
-		 * The row RUNQ_PARTY_OTHER can exceed limit_ns only if the row passes the filter.
-		 */
+	array_for_each(row, from->rows, from->nr) {
+		row_fill(w, &scale, le_count, percentile_ns, row);
+		le_count += w->nr_le;
+		percentile_ns += w->nr_percentiles;
+		/* RUNQ_PARTY_OTHER can exceed the limit only if it passes the filter */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
 			row->exceeded = row->judged_ns > (double)w->limit_ns;
@@ -142,16 +133,9 @@ static uint64_t rollup_key(struct runq_rollup *rollup, const struct runq_party *
 	return row ? row->key : KEY_GONE;
 }
 
-static bool victim_passes(const struct runq_filter *filter, const struct runq_party *victim)
-{
-	return victim->kind == RUNQ_PARTY_GONE ||
-	       runq_filter_passes_party(filter, victim);
-}
-
 /*
- * Drops each pair whose victim, the waiting group, does not pass the filter. Merges groups without
- * a name. If @fold is true, replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not
- * NULL, replaces victims and culprits by their rollup rows.
+ * Drops pairs whose victim does not pass the filter, and merges groups without a name. If @fold is
+ * true, excluded culprits become RUNQ_KEY_EXCLUDED. With @rollup, pairs are of rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
@@ -159,19 +143,18 @@ static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel 
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		struct runq_pair pair = rows[i].pair;
+	array_for_each(row, rows, nr) {
+		struct runq_pair pair = row->pair;
 		struct runq_party victim = runq_kernel_party(kernel, pair.victim);
 		struct runq_party culprit = runq_kernel_party(kernel, pair.culprit);
 
-		if (!victim_passes(filter, &victim))
+		if (victim.kind != RUNQ_PARTY_GONE && !runq_filter_passes_party(filter, &victim))
 			continue;
-		rows[left].charge = rows[i].charge;
-		rows[left].pair.victim = rollup_key(rollup, &victim, pair.victim);
-		rows[left++].pair.culprit =
-			fold && culprit.group && !runq_filter_passes(filter, culprit.group)
-				? RUNQ_KEY_EXCLUDED
-				: rollup_key(rollup, &culprit, pair.culprit);
+		pair.victim = rollup_key(rollup, &victim, pair.victim);
+		pair.culprit = fold && culprit.group && !runq_filter_passes(filter, culprit.group)
+				       ? RUNQ_KEY_EXCLUDED
+				       : rollup_key(rollup, &culprit, pair.culprit);
+		rows[left++] = (struct runq_row){pair, row->charge};
 	}
 	return runq_rows_merge(rows, left);
 }
@@ -183,10 +166,7 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
-/*
- * Filters, merges and sorts the @nr pairs of victim and culprit in @rows. Frees the previous array
- * *ret_pairs and replaces it.
- */
+/* Filters, merges and sorts the pairs in @rows. Frees the previous array *ret_pairs. */
 static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter *filter,
 		      struct runq_rollup *rollup, const struct runq_opts *opts,
 		      struct runq_row *rows, size_t nr, struct runq_blame **ret_pairs,
@@ -218,15 +198,14 @@ int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 {
 	struct runq_row *rows;
 	size_t nr;
-	int rc;
+	int rc = runq_kernel_blame(kernel, &rows, &nr, err);
 
-	rc = runq_kernel_blame(kernel, &rows, &nr, err);
 	if (!rc)
 		rc = pairs_fill(kernel, filter, rollup, opts, rows, nr, &w->blame, &w->nr_blame,
 				err);
-	for (size_t i = 0; !rc && i < w->nr_blame; i++) {
-		w->blame[i].wait_ns = scaled(w, w->blame[i].wait_ns);
-		w->blame[i].count = scaled(w, w->blame[i].count);
+	array_for_each(pair, w->blame, rc ? 0 : w->nr_blame) {
+		pair->wait_ns = scaled(w, pair->wait_ns);
+		pair->count = scaled(w, pair->count);
 	}
 	return rc;
 }
@@ -245,10 +224,7 @@ static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint6
 	const struct runq_group wanted = {.cgroup_id = cgroup_id}, *at = &wanted;
 	struct runq_group *const *found = bsearch(&at, groups, nr, sizeof(*groups), by_cgroup);
 
-	/*
-	 * The pair with cgroup id 0 is the sum of all pairs that did not fit into the map of the
-	 * load programs.
-	 */
+	/* id 0 is the sum of all pairs that did not fit into the map of load */
 	if (!cgroup_id)
 		return RUNQ_KEY_OTHER;
 	return found ? (*found)->key : RUNQ_KEY_UNKNOWN;
@@ -263,10 +239,13 @@ int runq_window_core_pairs(struct runq_window *w, const struct load_pair *pairs,
 	struct runq_group *const *known = runq_kernel_groups(kernel, &nr);
 	struct runq_group **groups = calloc(nr + 1, sizeof(struct runq_group *));
 	struct runq_row *rows = calloc(nr_pairs + 1, sizeof(*rows));
-	int rc = -ENOMEM;
+	int rc;
 
-	if (groups && rows) {
-		memcpy(groups, known, nr * sizeof(struct runq_group *));
+	if (!groups || !rows) {
+		rc = err_set(err, -ENOMEM, "out of memory");
+	} else {
+		if (nr)
+			memcpy(groups, known, nr * sizeof(struct runq_group *));
 		qsort(groups, nr, sizeof(struct runq_group *), by_cgroup);
 		for (size_t i = 0; i < nr_pairs; i++)
 			rows[i] = (struct runq_row){
@@ -275,8 +254,6 @@ int runq_window_core_pairs(struct runq_window *w, const struct load_pair *pairs,
 				.charge = {.wait_ns = pairs[i].ns, .count = 1}};
 		rc = pairs_fill(kernel, filter, rollup, opts, rows, nr_pairs, &w->core_pairs,
 				&w->nr_core_pairs, err);
-	} else {
-		err_set(err, -ENOMEM, "out of memory");
 	}
 	free(groups);
 	free(rows);

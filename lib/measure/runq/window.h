@@ -63,8 +63,8 @@ struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
 	uint64_t waits; /* number of waits that the slow path of the BPF programs counted */
 	/*
-	 * Time of the last comparison with the kernel's run_delay, CLOCK_MONOTONIC: the time at
-	 * which the sums wait_ns, missing_ns and delay_ns were read.
+	 * time of the last comparison with run_delay, CLOCK_MONOTONIC, when the next three sums
+	 * were read
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
@@ -75,9 +75,7 @@ struct runq_losses {
 
 /* Result of `subtick runq` for one window. A struct runq_window is valid until the next read. */
 struct runq_window {
-	/*
-	 * end of the window by the wall clock; only for display, because the wall clock can be set
-	 */
+	/* end of the window by the wall clock; only for display */
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns; /* end of the window, CLOCK_MONOTONIC */
 	uint64_t window_ns;
@@ -101,10 +99,7 @@ struct runq_window {
 
 	bool has_causes;       /* true if causes of waits were requested */
 	uint32_t causes_known; /* bit n: cause n can be measured on this kernel */
-	/*
-	 * Rows of groups, largest sum of waits first. Requested cgroups without waits are the last
-	 * rows.
-	 */
+	/* rows, largest sum of waits first, then requested cgroups without waits */
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */
@@ -113,8 +108,8 @@ struct runq_window {
 	size_t nr_blame;
 
 	/*
-	 * Pairs of cgroups that ran on the hyperthreads of one core. wait_ns is the CPU time of
-	 * `victim` while `culprit` ran on the sibling CPU. `count` is 1 for each pair.
+	 * Pairs of cgroups on the hyperthreads of one core. wait_ns: CPU time of `victim` while
+	 * `culprit` ran on the sibling CPU. count: 1.
 	 */
 	struct runq_blame *core_pairs;
 	size_t nr_core_pairs;
@@ -137,9 +132,8 @@ struct runq_window {
 	struct runq_pressure_losses pressure_losses; /* loss counters of pressure since the start */
 
 	/*
-	 * Limit on a percentile, or 0 without a limit. nr_exceeded is the number of groups that
-	 * exceeded the limit, and windows_exceeded is the number of windows since the start in
-	 * which a group exceeded the limit.
+	 * Limit on a percentile, or 0; number of groups above the limit in this window, and of
+	 * windows with such groups since the start.
 	 */
 	double limit_percent;
 	uint64_t limit_ns;
@@ -150,9 +144,8 @@ struct runq_window {
 	/* number of waits of all groups, or of the requested groups if `filtered` is true */
 	uint64_t waits_seen;
 	/*
-	 * Stolen time of the requested CPUs. steal_ns is UINT64_MAX if the kernel does not account
-	 * stolen time, or if the load measurement runs together with runq and already reports
-	 * stolen time.
+	 * Stolen time of the requested CPUs; UINT64_MAX if the kernel does not account it, or if
+	 * load runs together with runq and reports it.
 	 */
 	uint64_t steal_ns;
 	double schedstat_ratio;		     /* result of runq_schedstat_ratio(); NAN if unknown */
@@ -160,10 +153,7 @@ struct runq_window {
 	struct runq_losses losses;	     /* loss counters of runq since the start */
 	uint64_t kernel_bytes;
 
-	/*
-	 * Long waits that the last call of event() read. The long waits are valid until the next
-	 * call of event().
-	 */
+	/* long waits of the last event(), valid until the next event() */
 	struct runq_long_wait *long_waits;
 	size_t nr_long_waits;
 };
@@ -173,24 +163,22 @@ struct runq_kernel;
 struct runq_rollup;
 
 /*
- * Fills the member `groups` of the window from the rows of @rollup, or, if @rollup is NULL, from
- * the rows of @list that pass @filter. The member `groups` is valid until @list is cleared.
+ * Fills `groups` from the rows of @rollup, or, if NULL, from the rows of @list that pass @filter.
+ * Valid until @list is cleared.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
 /*
- * Fills the member `blame` of the window with the growth of the blame table since the last read. If
- * @rollup is not NULL, victims and culprits are rollup rows. Uses the members blame_rows and
- * fold_excluded of @opts.
+ * Fills `blame` with the growth of the blame table. With @rollup, victims and culprits are rollup
+ * rows. Uses blame_rows and fold_excluded of @opts.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
 		      const struct runq_opts *opts, struct err *err);
 /*
- * Fills core_pairs of the window from @pairs, which are the pairs of a load window. Cgroups that
- * have not waited since the start are RUNQ_PARTY_UNKNOWN. @kernel, @filter, @rollup and @opts have
- * the same meaning as for runq_window_blame().
+ * Fills core_pairs from the pairs of a load window. Cgroups that have not waited since the start
+ * are RUNQ_PARTY_UNKNOWN. The other parameters are as for runq_window_blame().
  */
 int runq_window_core_pairs(struct runq_window *window, const struct load_pair *pairs,
 			   size_t nr_pairs, const struct runq_kernel *kernel,
@@ -198,10 +186,7 @@ int runq_window_core_pairs(struct runq_window *window, const struct load_pair *p
 			   const struct runq_opts *opts, struct err *err);
 void runq_window_clear(struct runq_window *window);
 
-/*
- * Ratio of the counted wait time, without the part that run_delay omits, to the growth of the
- * run_delay of all tasks. Returns NAN if the kernel does not account run_delay.
- */
+/* Counted wait time that run_delay includes ÷ growth of run_delay; NAN without run_delay. */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
 /* Share of the counted wait time that run_delay omits. Returns NAN if there were no waits. */
 double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now);

@@ -64,10 +64,10 @@ static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		wake_summarize(scratch, nr, &stages[nr_stages++].summary);
 	}
 	qsort(stages, nr_stages, sizeof(*stages), by_median);
-	for (size_t i = 0; i < nr_stages; i++) {
-		stages[i].step_ns = stages[i].summary.median_ns - before_ns;
-		before_ns = stages[i].summary.median_ns;
-		WAKE_ADD(w, stages, stages[i]);
+	array_for_each(stage, stages, nr_stages) {
+		stage->step_ns = stage->summary.median_ns - before_ns;
+		before_ns = stage->summary.median_ns;
+		WAKE_ADD(w, stages, *stage);
 	}
 }
 
@@ -126,8 +126,8 @@ static void fill_points(struct wake_window *w, struct wake_cpu *cpu, const struc
 {
 	uint64_t nr[WAKE_NR_REJECTS] = {0};
 
-	for (size_t i = 0; i < worker->nr; i++)
-		nr[worker->points[i].reject]++;
+	array_for_each(p, worker->points, worker->nr)
+		nr[p->reject]++;
 	for (enum wake_reject reject = WAKE_TAKEN + 1; reject < WAKE_NR_REJECTS; reject++)
 		w->rejected[reject] += nr[reject];
 	cpu->points = worker->points;

@@ -234,9 +234,8 @@ static void close_card(struct wake_nic *nic)
 
 void wake_nic_close(struct wake_nic *nic)
 {
-	if (!nic)
-		return;
-	close_card(nic);
+	if (nic)
+		close_card(nic);
 	free(nic);
 }
 
@@ -350,7 +349,7 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 	return rc;
 }
 
-static int batch_begin(struct wake_worker *worker)
+int wake_nic_batch_begin(struct wake_worker *worker)
 {
 	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.a, &worker->err);
@@ -367,14 +366,13 @@ static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 	 */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
-	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
-		if (nic->irqs[i] == k->irq)
-			return true;
+	array_for_each(irq, nic->irqs, nic->nr_irqs)
+		if (*irq == k->irq)
+			return k->irq_kind == WAKE_IRQ_DEVICE;
 	return false;
 }
 
-static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
-		      struct wake_point *ret_point)
+void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point)
 {
 	struct wake_nic *nic = worker->plan->nic;
 	struct wake_kpoint k;
@@ -409,7 +407,7 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	}
 }
 
-/* Corrects the launch time of a wake-up after batch_end() has read the card's clock. */
+/* Corrects the launch time of a wake-up after wake_nic_batch_end() has read the card's clock. */
 static void move_launch(struct wake_point *p, uint64_t launch_ns)
 {
 	int64_t by = (int64_t)(launch_ns - p->launch_ns);
@@ -430,16 +428,15 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 		p->reject = WAKE_REJ_NEGATIVE;
 }
 
-static int batch_end(struct wake_worker *worker, size_t first)
+int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	struct wake_clock_map before = nic->map; /* clock conversion that nic_point() used */
+	struct wake_clock_map before = nic->map; /* clock conversion that wake_nic_point() used */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 
 	if (rc)
 		return rc;
-	for (size_t i = first; i < worker->nr; i++) {
-		struct wake_point *p = &worker->points[i];
+	array_for_each(p, worker->points + first, worker->nr - first) {
 		int64_t launch_dev = wake_clock_to_device(&before, p->launch_ns);
 		uint64_t half = wake_clock_uncertainty(&nic->map, launch_dev);
 
@@ -452,12 +449,6 @@ static int batch_end(struct wake_worker *worker, size_t first)
 	nic->card.drift_ppb = fmax(nic->card.drift_ppb, fabs(wake_clock_drift_ppb(&nic->map)));
 	return 0;
 }
-
-const struct wake_source_ops wake_nic_ops = {
-	.point = nic_point,
-	.batch_begin = batch_begin,
-	.batch_end = batch_end,
-};
 
 void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card)
 {

@@ -51,9 +51,9 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 	};
 
 	probe->launch_at_waking = at_waking;
-	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
-		if (!optional[i].wanted)
-			bpf_program__set_autoload(optional[i].prog, false);
+	array_for_each(program, optional, ARRAY_SIZE(optional))
+		if (!program->wanted)
+			bpf_program__set_autoload(program->prog, false);
 	bpf_program__set_autoattach(skel->progs.wake_calibrate1, false);
 	bpf_program__set_autoattach(skel->progs.wake_calibrate2, false);
 }
@@ -234,14 +234,12 @@ void wake_passive_end(struct wake_passive *p)
 
 	for (size_t i = 0; i < nr_hists(p); i++) {
 		struct wake_passive_hist *h = &p->hists[i];
-		struct wake_hist *other;
 
 		h->was = h->now;
 		if (!has_changed(&live->hists[i], h->was))
 			continue;
-		other = &p->copies[i][h->was == p->copies[i]];
-		copy(other, &live->hists[i]);
-		h->now = other;
+		h->now = &p->copies[i][h->was == p->copies[i]];
+		copy((struct wake_hist *)h->now, &live->hists[i]);
 	}
 	p->counts_prev = p->counts;
 	p->counts = counts;

@@ -44,8 +44,8 @@ static long futex_wait(atomic_uint *word, unsigned int value, uint64_t timeout_n
 	return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &timeout, NULL, 0);
 }
 
-static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
-			 struct wake_point *ret_point)
+void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
+		       struct wake_point *ret_point)
 {
 	struct wake_kpoint k;
 	struct wake_raw raw = {
@@ -80,8 +80,6 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 	if (!raw.launch_ns)
 		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
 }
-
-const struct wake_source_ops wake_remote_ops = {.point = remote_point};
 
 static struct wake_worker *earliest(struct wake_sender *sender, uint64_t *ret_due)
 {

@@ -56,24 +56,20 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 	wake_judge(&raw, ret_point);
 }
 
-static const struct wake_source_ops timer_ops = {.point = timer_point};
-
-/* Sources that measure single wake-ups, in the order in which run_points() uses them. */
-static const struct wake_source_ops *const ops_of[] = {
-	[WAKE_TIMER] = &timer_ops,
-	[WAKE_REMOTE] = &wake_remote_ops,
-	[WAKE_NIC] = &wake_nic_ops,
-};
-
 /* Measures one wake-up with each requested source. */
 static void run_points(struct wake_worker *w, uint64_t distance_ns)
 {
+	static void (*const measure[])(struct wake_worker *, uint64_t, struct wake_point *) = {
+		[WAKE_TIMER] = timer_point,
+		[WAKE_REMOTE] = wake_remote_point,
+		[WAKE_NIC] = wake_nic_point,
+	};
 	struct wake_point point;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ops_of); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(measure); i++) {
 		if (!wake_has(w->plan->sources, i))
 			continue;
-		ops_of[i]->point(w, distance_ns, &point);
+		measure[i](w, distance_ns, &point);
 		wake_depth_point(&w->depth, w->nr, &point);
 		point.round = w->round;
 		if (w->nr < w->max)
@@ -87,17 +83,11 @@ static int run_batch(struct wake_worker *w, uint64_t distance_ns)
 {
 	uint32_t points = w->plan->sweep.points;
 	size_t first = w->nr;
-	int rc = 0;
+	int rc = w->plan->nic ? wake_nic_batch_begin(w) : 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ops_of) && !rc; i++)
-		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_begin)
-			rc = ops_of[i]->batch_begin(w);
 	for (uint32_t i = 0; i < points && !rc && !atomic_load(w->stop) && still_here(w); i++)
 		run_points(w, distance_ns);
-	for (size_t i = 0; i < ARRAY_SIZE(ops_of) && !rc; i++)
-		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_end)
-			rc = ops_of[i]->batch_end(w, first);
-	return rc;
+	return rc || !w->plan->nic ? rc : wake_nic_batch_end(w, first);
 }
 
 static void run_sweep(struct wake_worker *w)
@@ -182,8 +172,8 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 		return 0;
 	if (!wake_has(run->plan.sources, WAKE_REMOTE))
 		return run_workers(run, cpus, worker_main);
-	for (unsigned int i = 0; i < run->nr_workers; i++)
-		run->workers[i].sender = &sender;
+	array_for_each(w, run->workers, run->nr_workers)
+		w->sender = &sender;
 	run->sender_shares_package |= wake_sender_shares_package(run->plan.root, sender_cpu, cpus);
 	rc = wake_sender_start(&sender, &run->err);
 	if (rc)
@@ -257,8 +247,8 @@ static void run_rounds(struct wake_run *run)
 	for (unsigned int round = 0; round < wake_run_rounds(plan) && !rc; round++) {
 		if (atomic_load(&run->stop))
 			break;
-		for (unsigned int i = 0; i < run->nr_workers; i++)
-			run->workers[i].round = round;
+		array_for_each(w, run->workers, run->nr_workers)
+			w->round = round;
 		if (plan->rounds)
 			rc = wake_rounds_begin(plan->rounds, round, &run->err);
 		rc = rc ?: run_passes(run);
@@ -283,18 +273,14 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 {
 	size_t per_worker = (size_t)wake_sweep_steps(&plan->sweep) * plan->sweep.points *
 			    __builtin_popcount(plan->sources) * wake_run_rounds(plan);
-	unsigned int i = 0;
+	struct wake_worker *w;
 
-	memset(run, 0, sizeof(*run));
-	run->plan = *plan;
-	run->probe = probe;
+	*run = (struct wake_run){.plan = *plan, .probe = probe};
 	run->workers = calloc(cpuset_count(&plan->cpus), sizeof(*run->workers));
 	if (!run->workers)
 		return err_set(err, -ENOMEM, "out of memory");
-	run->nr_workers = cpuset_count(&plan->cpus);
 	cpuset_for_each(cpu, &plan->cpus) {
-		struct wake_worker *w = &run->workers[i++];
-
+		w = &run->workers[run->nr_workers++];
 		w->plan = &run->plan;
 		w->stop = &run->stop;
 		w->cpu = cpu;
@@ -304,10 +290,8 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		if (!per_worker)
 			continue;
 		w->points = malloc(per_worker * sizeof(*w->points));
-		if (!w->points) {
-			wake_run_close(run);
+		if (!w->points)
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
-		}
 		/* write to the array w->points now, to avoid page faults during the measurement */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
@@ -335,8 +319,8 @@ uint64_t wake_run_done(const struct wake_run *run)
 {
 	uint64_t done = 0;
 
-	for (unsigned int i = 0; i < run->nr_workers; i++)
-		done += atomic_load(&run->workers[i].done);
+	array_for_each(w, run->workers, run->nr_workers)
+		done += atomic_load(&w->done);
 	return done;
 }
 
@@ -355,9 +339,9 @@ int wake_run_join(struct wake_run *run, bool stop, struct err *err)
 void wake_run_close(struct wake_run *run)
 {
 	wake_run_join(run, true, NULL);
-	for (unsigned int i = 0; i < run->nr_workers; i++) {
-		wake_depth_close(&run->workers[i].depth);
-		free(run->workers[i].points);
+	array_for_each(w, run->workers, run->nr_workers) {
+		wake_depth_close(&w->depth);
+		free(w->points);
 	}
 	free(run->workers);
 	memset(run, 0, sizeof(*run));

@@ -20,7 +20,8 @@ static uint64_t since(uint64_t is, uint64_t was)
 									   : is - was;
 }
 
-static void describe(struct wake_state *s, const struct wake_env *env)
+/* Sets name, claimed exit latency and verdict of the idle state @s, and its cpuidle counters. */
+static void describe(struct wake_state *s, const struct wake_env *env, double uncertainty_ns)
 {
 	static const struct cpuidle_count nothing;
 	const struct wake_cpu_env *c = &env->cpus[s->cpu];
@@ -28,6 +29,8 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 
 	strcpy(s->name, wake_env_name(env, s->cpu, s->index));
 	s->claimed_ns = cpuidle_state_latency(c->states, c->nr, s->index);
+	s->verdict = wake_verdict(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
+				  &s->evidence, uncertainty_ns);
 	s->usage = s->residency_ns = s->above = s->below = s->rejected = WAKE_UNKNOWN;
 	if ((int)s->index >= c->nr || !c->counted)
 		return;
@@ -43,18 +46,10 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	s->rejected = since(is->rejected, was->rejected);
 }
 
-/* Sets name, claimed exit latency, cpuidle counters and verdict of the idle state @s. */
-static void judge(struct wake_state *s, const struct wake_env *env, double uncertainty_ns)
-{
-	describe(s, env);
-	s->verdict = wake_verdict(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
-				  &s->evidence, uncertainty_ns);
-}
-
 static void add_state(struct wake_window *w, const struct wake_env *env, struct wake_state *s,
 		      double uncertainty_ns)
 {
-	judge(s, env, uncertainty_ns);
+	describe(s, env, uncertainty_ns);
 	w->exceeded |= s->verdict == WAKE_EXCEEDS;
 	WAKE_ADD(w, states, *s);
 }
@@ -63,9 +58,9 @@ static unsigned int count_states(const struct wake_worker *worker)
 {
 	unsigned int nr = 0;
 
-	for (size_t i = 0; i < worker->nr; i++)
-		if (worker->points[i].reject == WAKE_TAKEN && worker->points[i].state >= nr)
-			nr = worker->points[i].state + 1;
+	array_for_each(p, worker->points, worker->nr)
+		if (p->reject == WAKE_TAKEN && p->state >= nr)
+			nr = p->state + 1;
 	return nr;
 }
 
@@ -116,8 +111,8 @@ static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
 	double *silent = latency + max;
 	size_t nr = 0;
 
-	for (unsigned int i = 0; i < nr_workers; i++)
-		nr += gather(&workers[i], s, latency + nr, silent + nr);
+	array_for_each(worker, workers, nr_workers)
+		nr += gather(worker, s, latency + nr, silent + nr);
 	wake_summarize(latency, nr, &s->summary);
 	quantile_sort(silent, nr);
 	s->silent_median_ns = nr ? silent[nr / 2] : NAN;
@@ -208,8 +203,8 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 	size_t max = 1;
 	double *latency;
 
-	for (unsigned int i = 0; i < run->nr_workers; i++)
-		max += run->workers[i].nr;
+	array_for_each(worker, run->workers, run->nr_workers)
+		max += worker->nr;
 	if (w->nr_rounds < 2 || w->by_preference || !run->nr_workers)
 		return;
 	latency = malloc(2 * max * sizeof(*latency));
@@ -227,7 +222,7 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 			/*
 			 * a row without wake-ups shows that the core did not enter the idle state
 			 */
-			judge(&s, env, uncertainty_ns);
+			describe(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
 		}
 	free(latency);
@@ -284,16 +279,6 @@ static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_en
 	return all > 0.0 ? deeper / all : NAN;
 }
 
-static uint64_t deepest_claim(const struct wake_candidate *states, int nr)
-{
-	uint64_t deepest = 0;
-
-	for (int i = 0; i < nr; i++)
-		if (states[i].claimed_ns > deepest)
-			deepest = states[i].claimed_ns;
-	return deepest;
-}
-
 static void add_budget(struct wake_window *w, const struct wake_env *env, const struct wake_cpu *cpu)
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu->cpu];
@@ -304,6 +289,7 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 	 */
 	struct wake_candidate states[CPUIDLE_MAX_STATES] = {0};
 	int nr = c->nr ? c->nr : 2, found;
+	uint64_t deepest_ns = 0;
 	struct wake_budget b = {.cpu = cpu->cpu,
 				.index = UINT32_MAX,
 				.p999_ns = NAN,
@@ -313,6 +299,8 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 	for (int i = 0; i < nr; i++) {
 		states[i].claimed_ns = c->nr ? c->states[i].latency_ns : 0;
 		states[i].tail_ns = p999_of(w, cpu, i) + error_ns;
+		if (states[i].claimed_ns > deepest_ns)
+			deepest_ns = states[i].claimed_ns;
 	}
 	found = wake_budget_state(states, nr, (double)w->budget_ns);
 	b.fits = found >= 0 ? 1 : found == -1 ? 0 : -1;
@@ -322,7 +310,7 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 		b.index = found;
 		b.p999_ns = states[found].tail_ns - error_ns;
 		b.deeper_ratio = deeper_ratio(w, c, found);
-		if (states[found].claimed_ns < deepest_claim(states, nr))
+		if (states[found].claimed_ns < deepest_ns)
 			b.limit_ns = states[found].claimed_ns;
 	}
 	WAKE_ADD(w, budgets, b);

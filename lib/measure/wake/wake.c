@@ -273,9 +273,8 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	ret_progress->done = wake_run_done(&m->run);
 	ret_progress->total = m->run.total;
 	ret_progress->time_ratio = 0.0;
-	for (unsigned int i = 0; i < m->run.nr_workers && m->run.workers[i].max; i++) {
-		uint64_t done = atomic_load(&m->run.workers[i].done);
-		uint64_t per_round = m->run.workers[i].max / rounds;
+	array_for_each(w, m->run.workers, m->run.total ? m->run.nr_workers : 0) {
+		uint64_t done = atomic_load(&w->done), per_round = w->max / rounds;
 		double share = wake_sweep_share(&m->opts.sweep, done % per_round,
 						__builtin_popcount(m->opts.sources));
 

@@ -62,19 +62,16 @@ struct wake_worker {
 	atomic_uint word;
 };
 
-/* Operations of a source, called on the worker's thread. */
-struct wake_source_ops {
-	void (*point)(struct wake_worker *worker, uint64_t distance_ns,
-		      struct wake_point *ret_point);
-	/*
-	 * Optional callbacks before and after all wake-ups of one launch distance. @first is the
-	 * index of the first wake-up.
-	 */
-	int (*batch_begin)(struct wake_worker *worker);
-	int (*batch_end)(struct wake_worker *worker, size_t first);
-};
-
-extern const struct wake_source_ops wake_remote_ops, wake_nic_ops;
+/* Measure one wake-up of source remote or nic on the worker's thread. */
+void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
+		       struct wake_point *ret_point);
+void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
+/*
+ * Read the card's clock before and after the wake-ups of one launch distance. @first is the index
+ * of the first wake-up.
+ */
+int wake_nic_batch_begin(struct wake_worker *worker);
+int wake_nic_batch_end(struct wake_worker *worker, size_t first);
 
 /* Pins the calling thread. Sets minimum timer slack and, if permitted, real-time priority. */
 int wake_pin(unsigned int cpu, struct err *err);

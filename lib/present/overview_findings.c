@@ -442,7 +442,9 @@ static uint64_t caused_ns(const struct victim *v)
 static void add_waits_finding(const struct victim *v, struct report *report)
 {
 	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0, all_ns = 0;
+	const struct table *table = findings_of(report);
 	bool hog = false;
+	size_t nr;
 
 	array_for_each(row, v->rows, v->nr_rows) {
 		struct task_sums sums;
@@ -465,17 +467,17 @@ static void add_waits_finding(const struct victim *v, struct report *report)
 		if (row->culprit.group == row->victim.group)
 			same_ns = wait_ns;
 		else
-			hog = hog ||
-			      (is_cpu_bound(sums.ns, sums.sleeps) &&
-			       (double)sums.ns >= RULE_MOST * (double)v->o->load->window_ns &&
-			       findings_due(report, RULE(NEIGHBOUR),
-					    (uint64_t)((double)wait_ns * v->weight * v->delayed)));
+			hog = hog || (is_cpu_bound(sums.ns, sums.sleeps) &&
+				      (double)sums.ns >=
+					      RULE_MOST * (double)v->o->load->window_ns);
 	}
 	if (add_affinity_finding(v, all_ns, report))
 		return;
+	nr = table ? table->nr_rows : 0;
+	add_neighbours_finding(v, report);
+	hog = hog && table && table->nr_rows > nr;
 	if (same_ns && same_ns >= least)
 		add_same_finding(v, same_ns, caused_ns(v), hog, report);
-	add_neighbours_finding(v, report);
 }
 
 static const struct suspect *first_starved(const struct overview_window *o, const char *path)

@@ -285,7 +285,7 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
  * add_realtime_finding() adds a finding about the wait time @wait_ns that real-time tasks caused.
  * add_same_finding() adds a finding about the wait time @wait_ns that tasks of the victim's own
  * cgroup caused. @caused_ns is the longest wait time that the victim's cgroup causes in another
- * cgroup. @hog is true if a CPU-bound cgroup delays the victim and uses at least half of a CPU.
+ * cgroup. @hog is true if a CPU-bound cgroup uses at least half of a CPU and has a finding.
  */
 void add_realtime_finding(const struct victim *v, const struct task_sums *sums, uint64_t wait_ns,
 			  struct report *report);

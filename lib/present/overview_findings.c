@@ -468,8 +468,7 @@ static void add_waits_finding(const struct victim *v, struct report *report)
 			same_ns = wait_ns;
 		else
 			hog = hog || (is_cpu_bound(sums.ns, sums.sleeps) &&
-				      (double)sums.ns >=
-					      RULE_MOST * (double)v->o->load->window_ns);
+				      (double)sums.ns >= RULE_MOST * (double)v->o->load->window_ns);
 	}
 	if (add_affinity_finding(v, all_ns, report))
 		return;

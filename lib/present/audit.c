@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Builds the common parts of all audit reports, and the reports of `audit precision` and `audit --
- * COMMAND`.
- */
+/* Builds the parts of all audit reports, and the reports of audit precision and -- COMMAND. */
 #include "present/audit.h"
 
 #include <errno.h>
@@ -91,11 +88,8 @@ const struct table_spec audit_command_modes_table =
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES])
 {
-	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
-		const struct mode_row from = {*of, audit_mode_name(mode), levels[mode]};
-
-		columns_row(table, &from);
-	}
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
+		columns_row(table, &(struct mode_row){*of, audit_mode_name(mode), levels[mode]});
 }
 
 static void note_rule(const struct audit_precision *p, struct report *report)

@@ -13,16 +13,13 @@
 int audit_ticks_report(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_ticks *ticks, struct report **ret_report,
 		       struct err *err);
-int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
-			const struct audit_delays *delays, struct report **ret_report,
-			struct err *err);
 /*
- * Builds a report with only the last row of @delays, for output formats that print each row as soon
- * as the row is complete.
+ * If @last is true, the report has only the last row of @delays, for output formats that print each
+ * row as soon as the row is complete.
  */
-int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
-			    const struct audit_delays *delays, struct report **ret_report,
-			    struct err *err);
+int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			const struct audit_delays *delays, bool last, struct report **ret_report,
+			struct err *err);
 /* Builds a report with the last row of `audit delays` as one line of text. */
 int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
 			     struct err *err);
@@ -40,13 +37,8 @@ int audit_paper_report(const struct audit_opts *opts, const struct audit_finding
 void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size);
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *precision,
 			   struct report **ret_report, struct err *err);
-int audit_command_report(const struct audit_findings *findings,
-			 const struct audit_command *command, struct report **ret_report,
-			 struct err *err);
-/*
- * Builds the report of the verdict, with accounting method, worst error, window lengths and
- * recommended source.
- */
+int audit_command_report(const struct audit_findings *findings, const struct audit_command *command,
+			 struct report **ret_report, struct err *err);
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
@@ -79,10 +71,7 @@ const char *audit_seconds(uint64_t ns, char buf[16]);
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *findings, uint64_t window_ns,
 			    const char *source);
-/*
- * Stores @report in @ret_report. If @report is incomplete because memory ran out, frees @report and
- * sets @err instead.
- */
+/* report_finish(), which also sets @err if memory ran out. */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 
 #endif

@@ -9,7 +9,6 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* Columns of the table of delays, which the text format shows only with --all. */
 static const struct column_spec delay_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
@@ -77,15 +76,14 @@ static size_t nr_finished(const struct audit_delays *d)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < d->nr; i++)
-		nr += d->rows[i].complete;
+	array_for_each(row, d->rows, d->nr)
+		nr += row->complete;
 	return nr;
 }
 
 /*
- * Returns the row of @d with the shortest delay above 0. If this delay was measured with several
- * timer slacks, returns the row with the largest slack if @largest is true, otherwise with the
- * smallest slack. Returns NULL if @d has no measured delay above 0.
+ * Returns the row with the shortest delay above 0, and of several rows the one with the largest or
+ * smallest timer slack. Returns NULL without a measured delay above 0.
  */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {
@@ -112,7 +110,6 @@ static const char *short_time(uint64_t ns, char buf[32])
 	return buf;
 }
 
-/* Adds a note that a sleep may end late by up to the timer slack. */
 static void add_slack_notes(const struct audit_delays *d, struct report *report)
 {
 	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);
@@ -164,11 +161,11 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 {
 	double low = INFINITY, high = 0.0;
 
-	for (size_t i = 0; i < d->nr; i++) {
-		if (!d->rows[i].delay_ns || isnan(d->rows[i].true_each_ns))
+	array_for_each(row, d->rows, d->nr) {
+		if (!row->delay_ns || isnan(row->true_each_ns))
 			continue;
-		low = fmin(low, d->rows[i].true_each_ns);
-		high = fmax(high, d->rows[i].true_each_ns);
+		low = fmin(low, row->true_each_ns);
+		high = fmax(high, row->true_each_ns);
 	}
 	if (high > 0.0)
 		report_note(report, "the true CPU time of one loop with a sleep is %.2f to %.2f us",
@@ -204,9 +201,9 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 			    nr_finished(d), (unsigned long long)d->nr_asked);
 }
 
-static int report_rows(const struct audit_opts *opts, const struct audit_findings *findings,
-		       const struct audit_delays *delays, size_t first, struct report **ret_report,
-		       struct err *err)
+int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			const struct audit_delays *delays, bool last, struct report **ret_report,
+			struct err *err)
 {
 	struct report *report = audit_report("delays", opts, findings, delays->window_ns,
 					     delays->truth ?: "thread-clock");
@@ -216,9 +213,9 @@ static int report_rows(const struct audit_opts *opts, const struct audit_finding
 		columns_set(report, &audit_delays_fields_table, 0, delays);
 		table = columns_table(report, &audit_delays_table, 0);
 		modes = columns_table(report, &audit_modes_table, AUDIT_BY_DELAY);
-		for (size_t i = first; i < delays->nr; i++) {
-			const struct audit_delay *row = &delays->rows[i];
-
+		array_for_each(row, delays->rows, delays->nr) {
+			if (last && row < row_end - 1)
+				continue;
 			columns_row(table, row);
 			audit_modes_rows(modes,
 					 &(struct audit_modes_of){.delay_ns = row->delay_ns,
@@ -232,27 +229,12 @@ static int report_rows(const struct audit_opts *opts, const struct audit_finding
 	return audit_report_done(report, ret_report, err);
 }
 
-int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
-			const struct audit_delays *delays, struct report **ret_report,
-			struct err *err)
-{
-	return report_rows(opts, findings, delays, 0, ret_report, err);
-}
-
-int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
-			    const struct audit_delays *delays, struct report **ret_report,
-			    struct err *err)
-{
-	return report_rows(opts, findings, delays, delays->nr - 1, ret_report, err);
-}
-
 int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
 			     struct err *err)
 {
 	struct report *report = report_begin("audit", 0, 0, delays->truth ?: "thread-clock");
 
-	if (report) {
+	if (report)
 		columns_row(columns_table(report, &line_table, 0), &delays->rows[delays->nr - 1]);
-	}
 	return audit_report_done(report, ret_report, err);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Builds the report of `subtick audit --paper`, which compares published figures with the figures
- * of this machine.
- */
+/* Builds the report of `subtick audit --paper`: published figures and figures of this machine. */
 #include "present/audit.h"
 
 #include <math.h>
@@ -10,16 +7,10 @@
 
 #include "base/clock.h"
 
-/*
- * Number of loop iterations per delay in the paper. Times that were measured here with fewer
- * iterations are scaled to LOOPS iterations.
- */
+/* Loop iterations per delay in the paper. Times of fewer iterations are scaled. */
 #define LOOPS 1e7
 
-/*
- * Table 1 of the paper, in seconds. Between the rows for delays of 40 us and 60 us, the paper
- * prints a row for "20" us. The delay of this row must be 50 us.
- */
+/* Table 1 of the paper, in seconds. Its second row for "20" us must be the row for 50 us. */
 static const struct published {
 	uint64_t delay_us;
 	double run, user, system;
@@ -33,8 +24,8 @@ static const struct published {
 };
 
 struct paper_row {
-	uint64_t delay_ns, slack_ns, iterations;
-	/* published times; NaN if the table of the paper has no row for @delay_ns */
+	struct audit_delay d;
+	/* published times; NaN if the table of the paper has no row for the delay */
 	double paper_run, paper_user, paper_system;
 	double estimated, run, user, system, truth;
 };
@@ -45,9 +36,9 @@ struct paper_row {
 	ROW(M_LOOPS_NS, member, .key = (name), .title = (heading), __VA_ARGS__)
 
 static const struct column_spec paper_columns[] = {
-	ROW(M_DELAY_NS, delay_ns),
-	ROW(M_SLACK_NS, slack_ns),
-	ROW(M_ITERATIONS_TOTAL, iterations, .flags = COLUMN_DATA_ONLY),
+	ROW(M_DELAY_NS, d.delay_ns),
+	ROW(M_SLACK_NS, d.slack_ns),
+	ROW(M_ITERATIONS_TOTAL, d.iterations, .flags = COLUMN_DATA_ONLY),
 	TIME("paper_run_ns", "paper: run", paper_run),
 	TIME("paper_user_ns", "user", paper_user),
 	TIME("paper_system_ns", "system", paper_system),
@@ -63,9 +54,7 @@ const struct table_spec audit_paper_table =
 static void add_row(struct table *table, const struct audit_delay *delay)
 {
 	struct paper_row row = {
-		.delay_ns = delay->delay_ns,
-		.slack_ns = delay->slack_ns,
-		.iterations = delay->iterations,
+		.d = *delay,
 		.paper_run = NAN,
 		.paper_user = NAN,
 		.paper_system = NAN,
@@ -77,12 +66,12 @@ static void add_row(struct table *table, const struct audit_delay *delay)
 	};
 
 	/* The paper used only the kernel's default timer slack. */
-	for (size_t i = 0; i < ARRAY_SIZE(published); i++)
+	array_for_each(paper, published, ARRAY_SIZE(published))
 		if (delay->slack_ns == AUDIT_DEFAULT_SLACK_NS &&
-		    published[i].delay_us * NSEC_PER_USEC == delay->delay_ns) {
-			row.paper_run = published[i].run * 1e9;
-			row.paper_user = published[i].user * 1e9;
-			row.paper_system = published[i].system * 1e9;
+		    paper->delay_us * NSEC_PER_USEC == delay->delay_ns) {
+			row.paper_run = paper->run * 1e9;
+			row.paper_user = paper->user * 1e9;
+			row.paper_system = paper->system * 1e9;
 		}
 	columns_row(table, &row);
 }
@@ -124,16 +113,13 @@ static void add_tick_claims(struct table *table, const struct audit_findings *f,
 static const struct audit_delay *find(const struct audit_delays *d, uint64_t delay_us,
 				      uint64_t slack_ns)
 {
-	for (size_t i = 0; i < d->nr; i++)
-		if (d->rows[i].delay_ns == delay_us * NSEC_PER_USEC && d->rows[i].slack_ns == slack_ns)
-			return &d->rows[i];
+	array_for_each(row, d->rows, d->nr)
+		if (row->delay_ns == delay_us * NSEC_PER_USEC && row->slack_ns == slack_ns)
+			return row;
 	return NULL;
 }
 
-/*
- * Adds a row that compares a claim of the paper with two values measured on this machine, for
- * example "57.2 us; with a timer slack of 1 ns 8.36 us".
- */
+/* The values of this machine read "57.2 us; with a timer slack of 1 ns 8.36 us". */
 static void add_pair(struct table *table, const char *claim, const char *paper, const char *unit,
 		     double with_default, double with_1_ns)
 {
@@ -165,9 +151,9 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 {
 	uint64_t least = UINT64_MAX, most = 0;
 
-	for (size_t i = 0; i < d->nr; i++) {
-		least = d->rows[i].iterations < least ? d->rows[i].iterations : least;
-		most = d->rows[i].iterations > most ? d->rows[i].iterations : most;
+	array_for_each(row, d->rows, d->nr) {
+		least = row->iterations < least ? row->iterations : least;
+		most = row->iterations > most ? row->iterations : most;
 	}
 	report_note(report, "the paper: Analysis of CPU Usage Data Properties and their possible impact on "
 			    "Performance Monitoring, Supercomputing Frontiers and Innovations 3(4), 2016; "
@@ -204,8 +190,8 @@ int audit_paper_report(const struct audit_opts *opts, const struct audit_finding
 		add_tick_claims(table, findings, ticks);
 		add_delay_claims(table, delays);
 		table = columns_table(report, &audit_paper_table, 0);
-		for (size_t i = 0; i < delays->nr; i++)
-			add_row(table, &delays->rows[i]);
+		array_for_each(delay, delays->rows, delays->nr)
+			add_row(table, delay);
 		add_notes(delays, report);
 	}
 	return audit_report_done(report, ret_report, err);

@@ -16,7 +16,7 @@ struct load_row {
 static const struct column_spec load_columns[] = {
 	COLUMN(struct load_row, M_AUDIT_LOAD, name),
 	COLUMN(struct load_row, M_CPU_WINDOW_NS, window_ns),
-	COLUMN(struct load_row, M_PERIOD_NS, period_ns),
+	COLUMN(struct load_row, M_PERIOD_NS, period_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct load_row, M_PHASE_NS, phase_ns),
 	COLUMN(struct load_row, M_BURN_RATIO, burn),
 	COLUMN(struct load_row, M_THREAD_RATIO, thread),
@@ -34,24 +34,23 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 {
 	bool truth = !(run->truth.flags & LOAD_NO_FIGURE);
 	bool columns = run->columns.window_ns && !(run->columns.flags & LOAD_NO_FIGURE);
-	const struct load_row row = {
-		.name = run->name,
-		.window_ns = run->truth.window_ns,
-		.period_ns = run->period_ns ? run->period_ns : UINT64_MAX,
-		.phase_ns = run->phase_known ? run->phase_ns : UINT64_MAX,
-		.burn = run->recorded ? run->burn_ratio : NAN,
-		.thread = run->recorded ? run->thread_ratio : NAN,
-		.truth = truth ? run->truth.busy_ratio : NAN,
-		.softirq = truth && run->parts_known
-				   ? load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE)
-				   : NAN,
-		.shown = columns ? run->columns.busy_ratio : NAN,
-		.columns_sum = columns ? run->columns_sum : NAN,
-		.loadavg = run->loadavg,
-		.true_loadavg = run->true_loadavg,
-	};
-
-	columns_row(table, &row);
+	columns_row(table, &(struct load_row){
+				   .name = run->name,
+				   .window_ns = run->truth.window_ns,
+				   .period_ns = run->period_ns,
+				   .phase_ns = run->phase_known ? run->phase_ns : UINT64_MAX,
+				   .burn = run->recorded ? run->burn_ratio : NAN,
+				   .thread = run->recorded ? run->thread_ratio : NAN,
+				   .truth = truth ? run->truth.busy_ratio : NAN,
+				   .softirq = truth && run->parts_known
+						      ? load_part_ratio(&run->truth,
+									LOAD_PART_SOFTIRQ_ON_IDLE)
+						      : NAN,
+				   .shown = columns ? run->columns.busy_ratio : NAN,
+				   .columns_sum = columns ? run->columns_sum : NAN,
+				   .loadavg = run->loadavg,
+				   .true_loadavg = run->true_loadavg,
+			   });
 }
 
 /* Errors of one source under one load in windows of one length. */
@@ -80,13 +79,11 @@ const struct table_spec audit_errors_table =
 static void add_errors(struct table *table, const struct audit_load_run *run, const char *source,
 		       const struct audit_error *errors, const uint64_t *windows_ns, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		const struct error_row row = {run->name, source, windows_ns[i], errors[i]};
-
-		/* Skip window lengths that exceed the run time of the test load. */
+	/* Skip window lengths that exceed the run time of the test load. */
+	for (size_t i = 0; i < nr; i++)
 		if (errors[i].windows || errors[i].voids)
-			columns_row(table, &row);
-	}
+			columns_row(table, &(struct error_row){run->name, source, windows_ns[i],
+							       errors[i]});
 }
 
 static const struct column_spec phase_columns[] = {
@@ -110,29 +107,25 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 		return;
 	/* In a brief run, the text format does not show the table of errors. */
 	errors->text_hidden = opts->brief;
-	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
-		if (s->hide.probes[i].valid)
-			columns_row(phases, &s->hide.probes[i]);
-	for (size_t i = 0; i < AUDIT_NR_LOADS; i++) {
-		if (s->runs[i].state != AUDIT_MEASURED)
+	array_for_each(probe, s->hide.probes, s->hide_searched ? AUDIT_PROBES : 0)
+		if (probe->valid)
+			columns_row(phases, probe);
+	array_for_each(run, s->runs, AUDIT_NR_LOADS) {
+		if (run->state != AUDIT_MEASURED)
 			continue;
-		add_load(loads, &s->runs[i]);
-		if (s->runs[i].levels_known)
-			audit_modes_rows(modes, &(struct audit_modes_of){.load = s->runs[i].name},
-					 s->runs[i].levels);
+		add_load(loads, run);
+		if (run->levels_known)
+			audit_modes_rows(modes, &(struct audit_modes_of){.load = run->name},
+					 run->levels);
 		for (unsigned int at = 1; at < s->nr_sources; at++) {
-			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].fine[at],
-				   audit_fine_ns, AUDIT_NR_FINE);
-			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].errors[at],
-				   audit_windows_ns, AUDIT_NR_WINDOWS);
+			add_errors(errors, run, s->names[at], run->fine[at], audit_fine_ns,
+				   AUDIT_NR_FINE);
+			add_errors(errors, run, s->names[at], run->errors[at], audit_windows_ns,
+				   AUDIT_NR_WINDOWS);
 		}
 	}
 }
 
-/*
- * Adds a note about /proc/stat column @mode under the test load of @run: the share of the time that
- * the column shows, and the true share.
- */
 static void note_column(const struct audit_load_run *run, enum audit_mode mode,
 			struct report *report)
 {
@@ -197,8 +190,8 @@ static void note_hidden(const struct audit_opts *opts, const struct audit_findin
 static void add_notes(const struct audit_opts *opts, const struct audit_findings *f,
 		      const struct audit_sources *s, struct report *report)
 {
-	for (size_t i = 0; i < AUDIT_NR_LOADS; i++)
-		note_run(&s->runs[i], opts->cpu, report);
+	array_for_each(run, s->runs, AUDIT_NR_LOADS)
+		note_run(run, opts->cpu, report);
 	report_note(report, "the true load is that of source %s; errors are in percentage points",
 		    s->names[0]);
 	if (s->passed_over.code)

@@ -46,9 +46,9 @@ static void top_peaks(const struct bins *bins, char *buf, size_t size)
 	for (int shown = 0; shown < 3; shown++) {
 		struct bins_peak *top = NULL;
 
-		for (size_t i = 0; i < nr; i++)
-			if (peaks[i].count && (!top || peaks[i].count > top->count))
-				top = &peaks[i];
+		array_for_each(peak, peaks, nr)
+			if (peak->count && (!top || peak->count > top->count))
+				top = peak;
 		if (!top)
 			break;
 		len += snprintf(buf + len, size - len, "%s%.1f ms %.0f%%", shown ? ", " : "",
@@ -68,7 +68,6 @@ void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size
 	bins_free(&bins);
 }
 
-/* Row for one set of /proc/stat columns under one test load. */
 struct set_row {
 	const char *set;
 	uint64_t increments, blurred;
@@ -113,17 +112,15 @@ static void add_peaks(const struct audit_findings *f, struct table *table, const
 	struct bins_peak peaks[MAX_PEAKS];
 	size_t nr = bins_peaks(bins, PEAK_MIN, peaks, MAX_PEAKS);
 
-	for (size_t i = 0; i < nr; i++) {
-		struct peak_row row = {
-			.set = set,
-			.at_ns = (uint64_t)peaks[i].at_ns,
-			.ticks = f->tick_known ? peaks[i].at_ns / (double)f->tick_ns : NAN,
-			.count = peaks[i].count,
-			.share = peaks[i].share,
-		};
-
-		columns_row(table, &row);
-	}
+	array_for_each(peak, peaks, nr)
+		columns_row(table,
+			    &(struct peak_row){
+				    .set = set,
+				    .at_ns = (uint64_t)peak->at_ns,
+				    .ticks = f->tick_known ? peak->at_ns / (double)f->tick_ns : NAN,
+				    .count = peak->count,
+				    .share = peak->share,
+			    });
 }
 
 struct interval_row {
@@ -145,24 +142,16 @@ static void add_bins(struct table *table, const char *set, const struct bins *bi
 	uint64_t half = bins->width_ns / 2;
 
 	for (size_t i = 0; i < bins->nr; i++) {
-		uint64_t middle = i * bins->width_ns;
-		struct interval_row row = {
-			.set = set,
-			.from_ns = middle > half ? middle - half : 0,
-			.to_ns = middle + half,
-			.count = bins->count[i],
-		};
+		uint64_t middle = i * bins->width_ns, from_ns = middle > half ? middle - half : 0;
 
-		if (row.count)
-			columns_row(table, &row);
+		if (bins->count[i])
+			columns_row(table, &(struct interval_row){set, from_ns, middle + half,
+								  bins->count[i]});
 	}
 	/* The last row counts the intervals above the last bin, and has no upper bound. */
 	if (bins->above)
-		columns_row(table,
-			    &(struct interval_row){.set = set,
-						   .from_ns = bins->nr * bins->width_ns - half,
-						   .to_ns = UINT64_MAX,
-						   .count = bins->above});
+		columns_row(table, &(struct interval_row){set, bins->nr * bins->width_ns - half,
+							  UINT64_MAX, bins->above});
 }
 
 static void add_set(const struct audit_watch *w, const struct counter_edges *edges,
@@ -209,33 +198,26 @@ static void add_tables(const struct audit_ticks *t, const struct audit_findings 
 	}
 }
 
-struct quality_row {
-	uint64_t blurred;
-};
-
 static const struct column_spec quality_columns[] = {
-	COLUMN(struct quality_row, M_BLURRED_TOTAL, blurred),
+	COLUMN(struct counter_edges, M_BLURRED_TOTAL, blurred),
 };
 const struct table_spec audit_blurred_table =
 	TABLE("quality", NULL, quality_columns, .optional = true);
 
 static void add_quality(const struct audit_ticks *t, struct report *report)
 {
-	struct quality_row row = {0};
+	struct counter_edges sum = {0};
 
-	/*
-	 * For each load, add only the largest count of blurred increments among the sets of
-	 * /proc/stat columns, because all sets were read together.
-	 */
-	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
+	/* All sets of a load were read together, so only the largest count of each load is added. */
+	for (enum audit_ticks_load load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;
 
 		for (size_t i = 0; i < AUDIT_NR_SETS; i++)
-			if (audit_ticks_load_of(i) == (enum audit_ticks_load)load && t->edges[i].blurred > most)
+			if (audit_ticks_load_of(i) == load && t->edges[i].blurred > most)
 				most = t->edges[i].blurred;
-		row.blurred += most;
+		sum.blurred += most;
 	}
-	columns_set(report, &audit_blurred_table, 0, &row);
+	columns_set(report, &audit_blurred_table, 0, &sum);
 }
 
 static void add_notes(const struct audit_ticks *t, const struct audit_findings *f,

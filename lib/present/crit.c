@@ -22,9 +22,9 @@ static struct table *add_table(const struct crit_engine *engine, const struct ta
 {
 	struct table *table = columns_percentiles(report, spec, 0, percent, nr);
 
-	for (size_t i = 0; table && !in_ns(engine) && i < table->nr_cols; i++)
-		table->cols[i].metric =
-			metric_get(metric_find(table->cols[i].metric->key, UNIT_CYCLES));
+	if (table && !in_ns(engine))
+		array_for_each(col, table->cols, table->nr_cols)
+			col->metric = metric_get(metric_find(col->metric->key, UNIT_CYCLES));
 	return table;
 }
 
@@ -53,7 +53,7 @@ static const struct column_spec op_columns[] = {
 };
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
-/* Hides in the text format the spread of each figure that is not used for comparing runs. */
+/* Hides in text output the spread of the figure by which runs are not compared. */
 static void hide(struct table *table, bool ns)
 {
 	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
@@ -94,9 +94,7 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/*
- * Range of a member of struct crit_cpu over all rounds. Every round of crit measures the same CPUs.
- */
+/* Range over all rounds. Every round measures the same CPUs. */
 #define CPU_FIGURE(result, index, member)                                   \
 	({                                                                  \
 		double values[CRIT_MAX_ROUNDS];                             \
@@ -127,7 +125,7 @@ static void add_cpus(const struct crit_engine *engine, const struct crit_result 
 	struct table *table = add_table(engine, &cpus_table, NULL, 0, report);
 	const struct crit_round *round = &result->rounds[0];
 
-	for (unsigned int i = 0; i < round->nr_cpus; i++) {
+	for (unsigned int i = 0; i < round->nr_cpus; i++)
 		for (int op = 0; op < CRIT_NR_OPS; op++) {
 			const struct cpu_row row = {
 				.cpu = round->cpus[i].cpu,
@@ -141,10 +139,8 @@ static void add_cpus(const struct crit_engine *engine, const struct crit_result 
 			if (!isnan(round->op[op].median))
 				columns_row(table, &row);
 		}
-	}
 }
 
-/* Cost of one operation before, during and after tracing, and the cost of the tracepoints. */
 struct difference_row {
 	const char *op;
 	double before, now, after;
@@ -152,10 +148,6 @@ struct difference_row {
 	int8_t exceeds;
 };
 
-/*
- * Cost by which runs are compared: the batch mean if the engine measures in ns, or the median if
- * the engine measures in cycles.
- */
 #define COST(member, name, heading)                                                     \
 	COLUMN(struct difference_row, M_CRIT_BATCH_NS, member, .flags = COLUMN_INTEGER, \
 	       .key = name, .title = heading)
@@ -185,10 +177,7 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 	columns_row(table, row);
 }
 
-/*
- * Returns the range of the costs of @op without tracing. Joins the range before tracing and the
- * range after tracing, so a drift of the costs during the run widens the returned range.
- */
+/* Joins the ranges before and after tracing, so that a drift of the costs widens the range. */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
 	struct crit_spread a = crit_compared(&trace->off_before, op);
@@ -242,11 +231,7 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_STEP_NS, step_ns, .flags = COLUMN_LATER),
 	QUALITY(M_CRIT_CLOCK_NS, clock_ns, .when = WITH_CLOCK),
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
-	/*
-	 * Number of samples below the measurement overhead: about half of all samples if an
-	 * operation takes less than a clock step. Samples below the measurement overhead count as 0
-	 * ns and are not losses.
-	 */
+	/* About half of all samples if an operation takes less than a clock step; no losses. */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
@@ -260,17 +245,14 @@ static void add_quality(const struct crit_engine *engine, const struct crit_resu
 		.call_ns = crit_figure(result, offsetof(struct crit_round, call_ns)).mid,
 	};
 
-	for (unsigned int i = 0; i < result->nr_rounds; i++)
-		row.below += result->rounds[i].below_overhead;
+	array_for_each(round, result->rounds, result->nr_rounds)
+		row.below += round->below_overhead;
 	columns_set(report, &quality_table, in_ns(engine) ? WITH_CLOCK : 0, &row);
 	if (in_ns(engine) && isfinite(row.step_ns) && row.step_ns > 1)
 		report_note(report, "one step of the clock is %.3g ns", row.step_ns);
 }
 
-/*
- * Operation with the largest difference between batch mean and median, or CRIT_NR_OPS if no
- * operation has both figures.
- */
+/* Operation whose batch mean and median differ most, or CRIT_NR_OPS if none has both. */
 static enum crit_op furthest_apart(const struct crit_result *result)
 {
 	enum crit_op worst = CRIT_NR_OPS;
@@ -288,7 +270,6 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 	return worst;
 }
 
-/* Adds a note that recommends batch mean or median for the cost of a pair, with the reason. */
 static void note_recommended(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);

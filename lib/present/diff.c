@@ -28,11 +28,7 @@ enum kind {
 struct figure {
 	const char *key; /* key of the figure in the JSON output of the command */
 	enum kind kind;
-	/*
-	 * true if the values of the figure are sums over a window: add_table() divides each value
-	 * by the length of the window, and windows without a row for a CPU or cgroup have value 0
-	 */
-	bool sum;
+	bool sum; /* sum over a window: add_table() divides the value by the length of the window */
 };
 
 static const struct figure load_figures[] = {
@@ -79,18 +75,10 @@ static const struct figure crit_figures[] = {{"batch", TIME, false}, {"median", 
 /* Commands whose output can be compared. */
 static const struct subject {
 	const char *command, *tables[2];
-	/*
-	 * keys of the columns that together identify a row; empty for runq, whose rows row_name()
-	 * names
-	 */
-	const char *names[MAX_NAMES];
+	const char *names[MAX_NAMES]; /* keys that identify a row; empty for runq, see row_name() */
 	const struct figure *figures;
-	const char *samples; /* word that notes use for samples of the command, such as "windows" */
-	/*
-	 * true if each figure KEY is a mean over rounds, and KEY_low and KEY_high are the range of
-	 * the rounds
-	 */
-	bool ranges;
+	const char *samples; /* word for samples of the command in notes */
+	bool ranges;	     /* KEY is a mean over rounds, and KEY_low to KEY_high is their range */
 } subjects[] = {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
 	{"runq", {"groups"}, {NULL}, runq_figures, "windows", false},
@@ -155,10 +143,7 @@ static void item_free(void *arg)
 	free(item);
 }
 
-/*
- * Returns the CPU, cgroup or other item with @name. Adds an item if no item has the name @name.
- * Returns NULL if out of memory.
- */
+/* Finds or adds the item with @name. Returns NULL if out of memory. */
 static struct item *item_get(struct diff *diff, char *name)
 {
 	struct item **found = tfind(&(struct item){.name = name}, &diff->by_name, by_name),
@@ -184,10 +169,7 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 	return figure->kind == RATE ? 1e9 / (double)window_ns : 1.0 / (double)window_ns;
 }
 
-/*
- * Adds figure @key of one run to @to: the mean and the range over the rounds of the run. Ignores
- * the figure if the range does not contain the mean.
- */
+/* Adds mean and range of one run to @to, if the range contains the mean. */
 static void add_range(struct moments *to, const struct report *window, const struct table *table,
 		      size_t row, const char *key)
 {
@@ -221,9 +203,9 @@ static int add_table(struct diff *diff, const struct report *window, const struc
 		if (!item)
 			return -ENOMEM;
 		for (int i = 0; figures[i].key; i++) {
-			double value = table_number(table, row, figures[i].key);
+			double value = table_number(table, row, figures[i].key) *
+				       scale(&figures[i], window->window_ns);
 
-			value *= scale(&figures[i], window->window_ns);
 			if (diff->subject->ranges)
 				add_range(&item->figures[i][side], window, table, row,
 					  figures[i].key);
@@ -239,39 +221,33 @@ static int add_side(struct diff *diff, const struct diff_side *from, int side)
 	const struct subject *subject = diff->subject;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < from->nr; i++)
+	array_for_each(window, from->windows, from->nr)
 		for (int t = 0; !rc && t < 2 && subject->tables[t]; t++)
-			rc = add_table(diff, from->windows[i],
-				       report_find(from->windows[i], subject->tables[t]), side);
+			rc = add_table(diff, *window, report_find(*window, subject->tables[t]),
+				       side);
 	return rc;
 }
 
-/*
- * True if the file number @side contains @figure. If a file lacks a figure, the values of the
- * figure are unknown, not 0.
- */
+/* If a file lacks a figure, the values of the figure are unknown, not 0. */
 static bool has_figure(const struct diff *diff, int figure, int side)
 {
-	for (size_t i = 0; i < diff->nr_items; i++)
-		if (diff->items[i]->figures[figure][side].count)
+	array_for_each(item, diff->items, diff->nr_items)
+		if ((*item)->figures[figure][side].count)
 			return true;
 	return false;
 }
 
-/*
- * Adds zeros for the windows in which an item has no row. In runq, a cgroup without waits has no
- * row in a window, so the sums of this cgroup are 0 in the window.
- */
+/* Adds zeros for windows without a row: in runq, a cgroup without waits has no row. */
 static void add_zeros(struct diff *diff, size_t windows, int side)
 {
 	const struct figure *figures = diff->subject->figures;
 
 	for (int f = 0; figures[f].key; f++) {
-		bool fill = figures[f].sum && has_figure(diff, f, side);
-
-		for (size_t i = 0; fill && i < diff->nr_items; i++)
-			while (diff->items[i]->figures[f][side].count < windows)
-				moments_add(&diff->items[i]->figures[f][side], 0.0);
+		if (!figures[f].sum || !has_figure(diff, f, side))
+			continue;
+		array_for_each(item, diff->items, diff->nr_items)
+			while ((*item)->figures[f][side].count < windows)
+				moments_add(&(*item)->figures[f][side], 0.0);
 	}
 }
 
@@ -328,10 +304,7 @@ const struct table_spec *const diff_tables[] = {
 	&kind_tables[CYCLES], NULL,
 };
 
-/*
- * Compares two figures for sorting: changed figures first, larger changes before smaller changes. A
- * figure that is in only one file ranks as the largest change.
- */
+/* Changed figures first, larger changes first. A figure in only one file is the largest change. */
 static int by_change(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
@@ -368,48 +341,46 @@ static size_t fill_rows(const struct diff *diff, double confidence, struct diff_
 	const struct figure *figures = diff->subject->figures;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < diff->nr_items; i++)
+	array_for_each(item, diff->items, diff->nr_items)
 		for (int f = 0; figures[f].key; f++) {
-			const struct moments *both = diff->items[i]->figures[f];
-			struct diff_row *row = &rows[nr];
+			const struct moments *both = (*item)->figures[f];
+			struct unpaired found;
 
 			if (kind_of(diff, &figures[f]) != kind || is_nothing(both))
 				continue;
-			*row = (struct diff_row){
-				.name = diff->items[i]->name,
+			found = diff->subject->ranges
+					? unpaired_ranges(&both[0], &both[1])
+					: unpaired_compare(&both[0], &both[1], confidence);
+			rows[nr] = (struct diff_row){
+				.name = (*item)->name,
 				.figure = figures[f].key,
 				.before = both[0].count ? both[0].mean : NAN,
 				.after = both[1].count ? both[1].mean : NAN,
-				.found = diff->subject->ranges
-						 ? unpaired_ranges(&both[0], &both[1])
-						 : unpaired_compare(&both[0], &both[1], confidence),
+				.found = found,
+				.changed = enough(diff, both) ? found.changed : -1,
 			};
-			row->changed = enough(diff, both) ? row->found.changed : -1;
-			*changed += row->changed == 1;
-			nr++;
+			*changed += rows[nr++].changed == 1;
 		}
 	qsort(rows, nr, sizeof(*rows), by_change);
 	return nr;
 }
 
-/* Number of figures that have enough samples in both files for a comparison. */
 static uint64_t count_compared(const struct diff *diff)
 {
 	uint64_t nr = 0;
 
-	for (size_t i = 0; i < diff->nr_items; i++)
+	array_for_each(item, diff->items, diff->nr_items)
 		for (int f = 0; diff->subject->figures[f].key; f++)
-			nr += enough(diff, diff->items[i]->figures[f]) &&
-			      !is_nothing(diff->items[i]->figures[f]);
+			nr += enough(diff, (*item)->figures[f]) && !is_nothing((*item)->figures[f]);
 	return nr;
 }
 
 static bool has_losses(const struct diff_side *side)
 {
-	for (size_t i = 0; i < side->nr; i++) {
-		const struct table *quality = side->windows[i]->quality;
+	array_for_each(window, side->windows, side->nr) {
+		const struct table *quality = (*window)->quality;
 
-		for (size_t col = 0; quality && col < quality->nr_cols; col++)
+		for (size_t col = 0; col < quality->nr_cols; col++)
 			if (quality->cols[col].metric->unit == UNIT_COUNT &&
 			    value_number(table_cell(quality, 0, col)) > 0.0)
 				return true;
@@ -437,10 +408,7 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 	if (before && after && strcmp(before, after))
 		report_note(report, "%s was measured by source %s, %s by source %s", sides[0].file,
 			    before, sides[1].file, after);
-	/*
-	 * The counts in the table "quality" of crit are not losses, so crit has no note about
-	 * losses.
-	 */
+	/* The counts in the table "quality" of crit are not losses. */
 	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
 			report_note(report,
@@ -484,22 +452,19 @@ static void build(const struct diff *diff, const struct diff_side sides[2], bool
 
 static int check_side(const struct diff_side *side, const char *command, struct err *err)
 {
-	for (size_t i = 0; i < side->nr; i++) {
-		const char *own = side->windows[i]->command;
+	array_for_each(window, side->windows, side->nr) {
+		const char *own = (*window)->command;
 
 		if (strcmp(own, command))
 			return err_set(err, -EINVAL, "%s is output of %s, not of %s", side->file,
 				       own, command);
-		if (!side->windows[i]->window_ns)
+		if (!(*window)->window_ns)
 			return err_set(err, -EINVAL, "%s has a window of 0 ns", side->file);
 	}
 	return 0;
 }
 
-/*
- * Returns an error if the top-level key @key, such as the engine of crit, has different values in
- * the two files.
- */
+/* Returns an error if the top-level key @key has different values in the two files. */
 static int check_same(const struct diff_side sides[2], const char *key, struct err *err)
 {
 	const struct table *before = sides[0].windows[0]->fields, *after = sides[1].windows[0]->fields;
@@ -517,9 +482,9 @@ static int choose(const struct diff_side sides[2], struct diff *diff, struct err
 	const char *command = sides[0].windows[0]->command, *unit;
 	int rc;
 
-	for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
-		if (!strcmp(subjects[i].command, command))
-			diff->subject = &subjects[i];
+	array_for_each(subject, subjects, ARRAY_SIZE(subjects))
+		if (!strcmp(subject->command, command))
+			diff->subject = subject;
 	if (!diff->subject)
 		return err_set(err, -EINVAL,
 			       "%s is output of %s: only load, runq, noise, wake and crit can be "
@@ -544,16 +509,16 @@ int diff_report(const struct diff_side sides[2], bool all, struct report **ret_r
 
 	if (rc)
 		return rc;
-	for (int side = 0; !rc && side < 2; side++)
-		rc = add_side(&diff, &sides[side], side);
-	for (int side = 0; !rc && side < 2; side++)
-		add_zeros(&diff, sides[side].nr, side);
-	for (size_t i = 0; i < sides[1].nr; i++)
-		window_ns += sides[1].windows[i]->window_ns;
+	rc = add_side(&diff, &sides[0], 0) ?: add_side(&diff, &sides[1], 1);
+	array_for_each(window, sides[1].windows, sides[1].nr)
+		window_ns += (*window)->window_ns;
 	if (!rc)
 		report = report_begin("diff", last->time_unix_ns, window_ns, last->source);
-	if (report)
+	if (report) {
+		add_zeros(&diff, sides[0].nr, 0);
+		add_zeros(&diff, sides[1].nr, 1);
 		build(&diff, sides, all, report);
+	}
 	tdestroy(diff.by_name, item_free);
 	free(diff.items);
 	rc = report_finish(report, ret_report);

@@ -64,10 +64,7 @@ const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 /* Table of --by, with a row for each core, cache, node or package. */
 static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
-/*
- * Index of the load part that column @spec shows. If the column shows no load part, the result is
- * at least LOAD_NR_PARTS.
- */
+/* Load part that a column shows; at least LOAD_NR_PARTS if the column shows none. */
 static unsigned int part_of(const struct column_spec *spec)
 {
 	size_t first = offsetof(struct cpu_row, part_ratio);
@@ -75,28 +72,25 @@ static unsigned int part_of(const struct column_spec *spec)
 	return spec->offset < first ? LOAD_NR_PARTS : (spec->offset - first) / sizeof(double);
 }
 
-/*
- * Adds a table of load parts. The text format hides the load parts that the load source cannot
- * measure. With --compare, the text format does not show any parts of the load.
- */
+/* Text output hides parts that the source cannot measure, and with --compare all parts. */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
 {
 	struct table *table = columns_table(report, spec, (w->compare ? WITH_COMPARE : 0) |
 								  (w->topology ? WITH_TOPOLOGY : 0));
 
-	for (size_t i = 0; table && i < table->nr_cols; i++) {
-		unsigned int part = part_of(table->cols[i].spec);
+	if (!table)
+		return NULL;
+	array_for_each(col, table->cols, table->nr_cols) {
+		unsigned int part = part_of(col->spec);
 
-		if (part < LOAD_NR_PARTS) {
-			table->cols[i].data_only = w->compare || !(w->parts >> part & 1);
-			if (!table->bar_end)
-				table->bar_first = i;
-			table->bar_end = i + 1;
-		} else if (table->cols[i].spec->metric == M_CLOSURE_ERROR_RATIO) {
-			table->cols[i].data_only = w->compare || !w->parts;
-		}
+		if (part < LOAD_NR_PARTS)
+			col->data_only = w->compare || !(w->parts >> part & 1);
+		else if (col->spec->metric == M_CLOSURE_ERROR_RATIO)
+			col->data_only = w->compare || !w->parts;
 	}
+	table->bar_first = table_metric(table, M_TASK_RATIO);
+	table->bar_end = table_metric(table, M_IDLE_RATIO) + 1;
 	return table;
 }
 
@@ -128,24 +122,20 @@ static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_r
 	}
 }
 
-/* Computes the mean busy ratio of each source over the CPUs of @cpus that have a figure. */
 static void sum_shown(const struct load_window *w, const struct cpuset *cpus, struct cpu_row *row)
 {
 	for (unsigned int i = 0; i < NR_SHOWN; i++) {
 		struct load_cpu_window sum;
 
 		row->shown_ratio[i] = NAN;
-		for (unsigned int s = 0; s < w->nr_shown; s++)
-			if (!strcmp(w->shown[s].source, shown_names[i]) &&
-			    load_sum(w->shown[s].cpu, cpus, &sum))
+		array_for_each(shown, w->shown, w->nr_shown)
+			if (!strcmp(shown->source, shown_names[i]) &&
+			    load_sum(shown->cpu, cpus, &sum))
 				row->shown_ratio[i] = sum.busy_ratio;
 	}
 }
 
-/*
- * Adds one row for the sum of @cpus. The row contains a topology id, such as the package, only if
- * the id is equal on all CPUs of @cpus.
- */
+/* Adds a row for the sum of @cpus, with each topology id that is equal on all of them. */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
 {
@@ -235,15 +225,11 @@ static void add_softirqs(const struct load_window *w, struct report *report)
 		if (w->cpu[cpu].flags & LOAD_NO_FIGURE)
 			continue;
 		for (int i = 0; i < LOAD_NR_VECS; i++) {
-			struct vec_row row = {
-				.cpu = cpu,
-				.vec = load_vec_name(i),
-				.ratio = (double)vecs->ns[i] / (double)w->cpu[cpu].window_ns,
-				.count = vecs->count[i],
-			};
+			double ratio = (double)vecs->ns[i] / (double)w->cpu[cpu].window_ns;
 
 			if (vecs->count[i] || vecs->ns[i])
-				columns_row(table, &row);
+				columns_row(table, &(struct vec_row){cpu, load_vec_name(i), ratio,
+								     vecs->count[i]});
 		}
 	}
 }
@@ -266,40 +252,37 @@ static const struct column_spec burst_columns[] = {
 static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
-/*
- * Adds, for each power of two in ns, the number of busy periods up to this length. Each number of
- * busy periods is exact, because powers of two are upper bounds of histogram buckets.
- */
-static void add_burst_edges(struct table *le, const uint64_t *count)
+/* Counts up to powers of two are exact: these are upper bounds of histogram buckets. */
+static void add_burst_edges(struct table *table, size_t row, const uint64_t *count)
 {
+	struct bucket_row buckets[HIST_NR / HIST_SUB];
 	uint64_t sum = 0, total = hist_total(count);
+	size_t nr = 0;
 
 	for (unsigned int i = 0; i < HIST_NR && sum < total; i++) {
 		sum += count[i];
 		if ((i + 1) % HIST_SUB || hist_high(i) < 1024 || !sum)
 			continue;
-		columns_row(le, &(struct bucket_row){hist_high(i) - 1, sum});
+		buckets[nr++] = (struct bucket_row){hist_high(i) - 1, sum};
 	}
+	columns_buckets(table, row, buckets, nr);
 }
 
 static void add_bursts(const struct load_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &bursts_table, 0);
-	int col_le = table_metric(table, M_BUCKETS);
 
 	cpuset_for_each(cpu, &w->cpus) {
 		const uint64_t *bursts = w->cpu_bursts[cpu];
-		uint64_t count = hist_total(bursts);
-		struct burst_row row = {
-			.cpu = cpu,
-			.count = count,
-			.p50_ns = count ? hist_percentile(bursts, 50) : UINT64_MAX,
-			.p90_ns = count ? hist_percentile(bursts, 90) : UINT64_MAX,
-			.p99_ns = count ? hist_percentile(bursts, 99) : UINT64_MAX,
-		};
+		struct burst_row row = {cpu, hist_total(bursts), UINT64_MAX, UINT64_MAX,
+					UINT64_MAX};
 
-		add_burst_edges(columns_nested(table, columns_row(table, &row), col_le, 0),
-				bursts);
+		if (row.count) {
+			row.p50_ns = hist_percentile(bursts, 50);
+			row.p90_ns = hist_percentile(bursts, 90);
+			row.p99_ns = hist_percentile(bursts, 99);
+		}
+		add_burst_edges(table, columns_row(table, &row), bursts);
 	}
 }
 

@@ -9,9 +9,8 @@
 
 int load_report(const struct load_window *window, struct report **ret_report);
 /*
- * Creates a report of @command with all tables that `subtick load` shows for @window. @steal_lost
- * is lost time ÷ stolen time for the finding about stolen time, and above 1 if tasks also waited
- * longer. Returns NULL if out of memory.
+ * Creates a report of @command with all tables of `subtick load`. @steal_lost is lost time ÷ stolen
+ * time, above 1 if tasks also waited longer. Returns NULL if out of memory.
  */
 struct report *load_report_begin(const char *command, const struct load_window *window,
 				 double steal_lost);
@@ -24,8 +23,8 @@ extern const struct table_spec load_fields_table, load_cpus_table, load_all_tabl
 extern const struct table_spec load_losses_table;
 
 /*
- * X(id, part): columns with the parts of a core's time, in the order of the stacked bars of load
- * and trace. X_STEAL replaces X for steal time, because traces contain no steal time.
+ * X(id, part): parts of a core's time, in the order of the stacked bars. X_STEAL replaces X for
+ * steal time, which traces do not contain.
  */
 #define LOAD_PART_COLUMNS(X, X_STEAL)               \
 	X(M_TASK_RATIO, TASK)                       \
@@ -44,7 +43,7 @@ extern const struct table_spec load_losses_table;
 	"run subtick runq --per vm on the hypervisor to see which VMs wait; no setting of the " \
 	"guest prevents steal time"
 
-/* True if the hypervisor stole so much time of a core that the report has a finding about it. */
+/* True if the report has a finding about time that the hypervisor stole from a core. */
 static inline bool load_is_stolen(const struct load_cpu_window *cpu)
 {
 	return load_part_ratio(cpu, LOAD_PART_STEAL) > LOAD_WRONG_RATIO;
@@ -55,10 +54,7 @@ extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_tab
 	load_tasks_table;
 /* Adds a note that the load source cannot measure @what. */
 void load_note_unmeasured(const struct load_window *w, const char *what, struct report *report);
-/*
- * Adds the requested tables of cores, pairs of cgroups, interrupt lines and tasks. Adds a note for
- * each requested table that is unavailable.
- */
+/* Adds the tables of --cores, --cgroups, --irq and --tasks, or notes why they are unavailable. */
 void load_report_who(const struct load_window *w, struct report *report);
 
 #endif

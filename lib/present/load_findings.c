@@ -12,9 +12,8 @@
 #include "report/findings.h"
 
 /*
- * Minimum window length for a comparison with /proc/stat. /proc/stat counts CPU time in steps of 10
- * ms, which are 1 % of a window of one second. In windows shorter than this minimum, the rounding
- * of /proc/stat alone could look like an error.
+ * Minimum window length for a comparison with /proc/stat, which counts in steps of 10 ms. In shorter
+ * windows, rounding alone could look like an error.
  */
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
@@ -47,10 +46,7 @@ struct alike {
 	double busy, shown, lost; /* sums of ratios over @cpus: busy, busy in /proc/stat, lost */
 };
 
-/*
- * Number of load parts that count as busy time. The busy parts precede all other parts in enum
- * load_part.
- */
+/* Number of busy parts, which precede all other parts in enum load_part. */
 #define NR_BUSY (LOAD_PART_IDLE_LOOP + 1)
 
 static const char *const work_names[NR_BUSY] = {
@@ -72,10 +68,7 @@ static unsigned int largest_vec(const struct load_vecs *vecs)
 	return most;
 }
 
-/*
- * Name of the work that takes most of the CPU's busy time. If softirq vectors were measured,
- * softirq work has the name of the vector with the most time.
- */
+/* Work that takes most of the CPU's busy time. Softirqs have the name of the largest vector. */
 static const char *main_work(const struct load_window *w, unsigned int cpu)
 {
 	const struct load_cpu_window *c = &w->cpu[cpu];
@@ -95,10 +88,7 @@ static const char *main_work(const struct load_window *w, unsigned int cpu)
 }
 
 struct grouped {
-	/*
-	 * The rules procstat_low and softirq_on_idle have up to one element of @list per kind of
-	 * work. All remaining rules have at most one element of @list.
-	 */
+	/* procstat_low and softirq_on_idle: one element per kind of work; other rules: one */
 	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
 };
@@ -128,10 +118,7 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	double on_idle = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
 	struct alike ratios = {.busy = c->busy_ratio};
 
-	/*
-	 * If the hypervisor stole time, neither the load in /proc/stat nor the measured load is
-	 * exact: the kernel and load_move_steal() distribute stolen time differently.
-	 */
+	/* The kernel and load_move_steal() distribute stolen time differently. */
 	if (shown && w->window_ns >= PROCSTAT_LEAST_NS && !load_is_stolen(c) &&
 	    load_is_wrong(shown->busy_ratio, c->busy_ratio)) {
 		bool low = shown->busy_ratio < c->busy_ratio;
@@ -158,10 +145,10 @@ static const struct load_task *top_task(const struct load_window *w, const struc
 {
 	const struct load_task *top = NULL;
 
-	for (size_t i = 0; w->tasks && i < w->nr_tasks; i++)
-		if (w->tasks[i].pid != UINT32_MAX && cpuset_has(cpus, w->tasks[i].cpu) &&
-		    (!top || w->tasks[i].ns > top->ns))
-			top = &w->tasks[i];
+	array_for_each(task, w->tasks, w->tasks ? w->nr_tasks : 0)
+		if (task->pid != UINT32_MAX && cpuset_has(cpus, task->cpu) &&
+		    (!top || task->ns > top->ns))
+			top = task;
 	return top;
 }
 
@@ -208,10 +195,8 @@ static void add_finding(const struct load_window *w, const struct alike *alike, 
 }
 
 /*
- * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only two
- * totals per window are known: the time in which both hyperthreads were busy, and the time in which
- * the other core was idle. The two times overlap for at least their sum minus the length of the
- * window.
+ * Adds a finding if both hyperthreads of one core were busy while another core was idle. These two
+ * times overlap for at least their sum minus the length of the window.
  */
 static void find_shared(const struct load_window *w, struct report *report)
 {
@@ -272,8 +257,8 @@ void load_findings(const struct load_window *w, double steal_lost, struct report
 	cpuset_for_each(cpu, &w->cpus)
 		if (!(w->cpu[cpu].flags & LOAD_NO_FIGURE))
 			look_at(w, cpu, grouped);
-	for (size_t i = 0; i < grouped->nr; i++)
-		add_finding(w, &grouped->list[i], steal_lost, report);
+	array_for_each(alike, grouped->list, grouped->nr)
+		add_finding(w, alike, steal_lost, report);
 	free(grouped);
 	find_shared(w, report);
 	find_pair(w, report);

@@ -18,10 +18,7 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 {
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
-	/*
-	 * subtick reads the CPU times of tasks some µs after the end of the window, so a task's
-	 * share of the window could exceed 1.
-	 */
+	/* CPU times of tasks are read some µs after the end of the window. */
 	return share > 1.0 ? 1.0 : share;
 }
 
@@ -78,7 +75,7 @@ struct pair_row {
 static const struct column_spec pair_columns[] = {
 	COLUMN(struct pair_row, M_PAIR_CGROUP, p.cgroup),
 	COLUMN(struct pair_row, M_PAIR_SIBLING, p.sibling),
-	COLUMN(struct pair_row, M_PAIR_RUN_NS, p.run_ns),
+	COLUMN(struct pair_row, M_PAIR_RUN_NS, p.run_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct pair_row, M_PAIR_NS, p.ns),
 	COLUMN(struct pair_row, M_PAIR_RATIO, ratio),
 };
@@ -89,14 +86,10 @@ static void add_pairs(const struct load_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &load_pairs_table, 0);
 
-	for (size_t i = 0; i < w->nr_pairs; i++) {
-		struct pair_row row = {.p = w->pairs[i], .ratio = NAN};
+	array_for_each(pair, w->pairs, w->nr_pairs) {
+		double ratio = pair->run_ns ? share_of(pair->ns, pair->run_ns) : NAN;
 
-		if (row.p.run_ns)
-			row.ratio = share_of(row.p.ns, row.p.run_ns);
-		else
-			row.p.run_ns = UINT64_MAX;
-		columns_row(table, &row);
+		columns_row(table, &(struct pair_row){*pair, ratio});
 	}
 }
 
@@ -117,15 +110,14 @@ static void add_lines(const struct load_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &load_irqs_table, 0);
 
-	array_for_each(line, w->lines, w->nr_lines) {
-		struct line_row row = {.l = *line};
-
-		if (!has_figure(w, line->cpu))
-			continue;
-		row.ratio = share_of(line->ns, w->cpu[line->cpu].window_ns);
-		row.mean_ns = line->count ? line->ns / line->count : UINT64_MAX;
-		columns_row(table, &row);
-	}
+	array_for_each(line, w->lines, w->nr_lines)
+		if (has_figure(w, line->cpu))
+			columns_row(table,
+				    &(struct line_row){
+					    *line,
+					    share_of(line->ns, w->cpu[line->cpu].window_ns),
+					    line->count ? line->ns / line->count : UINT64_MAX,
+				    });
 }
 
 /* CPU time of all tasks on @cpu. CPU times of tasks include steal time. */
@@ -133,9 +125,9 @@ static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 {
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < w->nr_tasks; i++)
-		if (w->tasks[i].cpu == cpu)
-			ns += w->tasks[i].ns;
+	array_for_each(task, w->tasks, w->nr_tasks)
+		if (task->cpu == cpu)
+			ns += task->ns;
 	return ns;
 }
 
@@ -162,11 +154,10 @@ static void add_tasks(const struct load_window *w, struct report *report)
 	unsigned int shown = 0;
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < w->nr_tasks; i++) {
-		const struct load_task *task = &w->tasks[i];
+	array_for_each(task, w->tasks, w->nr_tasks) {
 		struct task_row row = {.t = *task};
 
-		if (!i || task->cpu != w->tasks[i - 1].cpu) {
+		if (task == w->tasks || task->cpu != task[-1].cpu) {
 			shown = 0;
 			all = tasks_of(w, task->cpu);
 		}
@@ -184,11 +175,7 @@ void load_report_who(const struct load_window *w, struct report *report)
 	const struct {
 		bool requested, available;
 		void (*add)(const struct load_window *w, struct report *report);
-		/*
-		 * For the note about an unavailable table: the figure that the load source cannot
-		 * measure, or the whole text of the note.
-		 */
-		const char *unmeasured, *note;
+		const char *unmeasured, *note; /* figure that the source lacks, or a whole note */
 	} parts[] = {
 		{w->smt, w->cores, add_cores, .unmeasured = "hyperthread siblings"},
 		{w->cgroups && w->cores, w->pairs, add_pairs,
@@ -198,11 +185,11 @@ void load_report_who(const struct load_window *w, struct report *report)
 		{w->top, w->tasks, add_tasks, .unmeasured = "tasks"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (parts[i].requested && parts[i].available)
-			parts[i].add(w, report);
-		else if (parts[i].requested && parts[i].unmeasured)
-			load_note_unmeasured(w, parts[i].unmeasured, report);
-		else if (parts[i].requested)
-			report_note(report, "%s", parts[i].note);
+	array_for_each(part, parts, ARRAY_SIZE(parts))
+		if (part->requested && part->available)
+			part->add(w, report);
+		else if (part->requested && part->unmeasured)
+			load_note_unmeasured(w, part->unmeasured, report);
+		else if (part->requested)
+			report_note(report, "%s", part->note);
 }

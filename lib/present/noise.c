@@ -10,10 +10,8 @@
 #include "report/findings.h"
 
 struct core_row {
-	uint32_t cpu;
-	double noise, class[NOISE_CLASSES], tasks, part[LOAD_NR_PARTS], steal;
-	uint64_t events, longest_ns, window_ns;
-	double events_hz, closure;
+	struct noise_core c;
+	double noise, class[NOISE_CLASSES], tasks, part[LOAD_NR_PARTS], steal, events_hz;
 	int8_t exceeded;
 	char flags[96];
 };
@@ -23,7 +21,7 @@ struct core_row {
 #define WITH_LIMITS 1
 
 static const struct column_spec core_columns[] = {
-	CORE(M_CPU, cpu),
+	CORE(M_CPU, c.cpu),
 	CORE(M_NOISE_RATIO, noise),
 	CORE(M_HARDIRQ_RATIO, class[NOISE_HARDIRQ]),
 	CORE(M_NOISE_SOFTIRQ_RATIO, class[NOISE_SOFTIRQ]),
@@ -34,11 +32,11 @@ static const struct column_spec core_columns[] = {
 	CORE(M_IDLE_RATIO, part[LOAD_PART_IDLE]),
 	CORE(M_UNKNOWN_RATIO, part[LOAD_PART_UNKNOWN], .flags = COLUMN_DATA_ONLY),
 	CORE(M_STEAL_RATIO, steal, .flags = COLUMN_DATA_ONLY),
-	CORE(M_EVENTS_TOTAL, events, .flags = COLUMN_DATA_ONLY),
+	CORE(M_EVENTS_TOTAL, c.events, .flags = COLUMN_DATA_ONLY),
 	CORE(M_EVENTS_HZ, events_hz),
-	CORE(M_MAX_NS, longest_ns),
-	CORE(M_CLOSURE_ERROR_RATIO, closure),
-	CORE(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
+	CORE(M_MAX_NS, c.longest_ns),
+	CORE(M_CLOSURE_ERROR_RATIO, c.closure_error_ratio),
+	CORE(M_CPU_WINDOW_NS, c.window_ns, .flags = COLUMN_DATA_ONLY),
 	CORE(M_FLAGS, flags),
 	CORE(M_EXCEEDED, exceeded, .when = WITH_LIMITS),
 };
@@ -51,6 +49,7 @@ static double share(const struct noise_core *core, uint64_t ns)
 
 static void fill_core(const struct noise_core *core, struct core_row *row)
 {
+	row->c = *core;
 	row->noise = noise_share(core);
 	for (int i = 0; i < NOISE_CLASSES; i++)
 		row->class[i] = share(core, core->class_ns[i]);
@@ -58,11 +57,7 @@ static void fill_core(const struct noise_core *core, struct core_row *row)
 		row->part[i] = share(core, core->part_ns[i]);
 	row->tasks = share(core, core->task_ns);
 	row->steal = share(core, core->steal_ns);
-	row->events = core->events;
 	row->events_hz = noise_rate(core);
-	row->longest_ns = core->longest_ns;
-	row->closure = core->closure_error_ratio;
-	row->window_ns = core->window_ns;
 	row->exceeded = core->exceeded;
 }
 
@@ -74,7 +69,7 @@ static void add_cores(const struct noise_window *w, struct report *report)
 		struct core_row row;
 
 		memset(&row, COLUMN_ALL_NULL, sizeof(row));
-		row.cpu = core->cpu;
+		row.c.cpu = core->cpu;
 		load_flags_format(core->flags, row.flags, sizeof(row.flags));
 		if (!(core->flags & LOAD_NO_FIGURE))
 			fill_core(core, &row);
@@ -90,9 +85,9 @@ struct source_row {
 
 static const struct noise_core *core_of(const struct noise_window *w, unsigned int cpu)
 {
-	for (size_t i = 0; i < w->nr_cores; i++)
-		if (w->cores[i].cpu == cpu)
-			return &w->cores[i];
+	array_for_each(core, w->cores, w->nr_cores)
+		if (core->cpu == cpu)
+			return core;
 	return NULL;
 }
 
@@ -104,7 +99,7 @@ static const struct column_spec source_columns[] = {
 	COLUMN(struct source_row, M_COUNT, s.count),
 	COLUMN(struct source_row, M_SUM_NS, s.ns),
 	COLUMN(struct source_row, M_PERCENTILE_NS, s.p99_ns, .key = "p99_ns", .title = "p99"),
-	COLUMN(struct source_row, M_MAX_NS, s.longest_ns),
+	COLUMN(struct source_row, M_MAX_NS, s.longest_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct source_row, M_NOISE_TIME_RATIO, ratio),
 	COLUMN(struct source_row, M_KNOB, s.knob),
 };
@@ -116,18 +111,15 @@ static void add_sources(const struct noise_window *w, struct report *report)
 	struct table *table = columns_table(report, &sources_table, 0);
 	unsigned int shown = 0;
 
-	for (size_t i = 0; i < w->nr_sources; i++) {
-		const struct noise_source *source = &w->sources[i];
+	array_for_each(source, w->sources, w->nr_sources) {
 		const struct noise_core *core = core_of(w, source->cpu);
-		struct source_row row = {.s = *source, .kind = noise_kind_name(source->kind)};
 
-		if (!i || source->cpu != w->sources[i - 1].cpu)
+		if (source == w->sources || source->cpu != source[-1].cpu)
 			shown = 0;
 		if (!core || (core->flags & LOAD_NO_FIGURE) || (w->top && shown++ >= w->top))
 			continue;
-		row.ratio = share(core, source->ns);
-		row.s.longest_ns = source->longest_ns ?: UINT64_MAX;
-		columns_row(table, &row);
+		columns_row(table, &(struct source_row){*source, noise_kind_name(source->kind),
+							share(core, source->ns)});
 	}
 }
 
@@ -146,7 +138,7 @@ static const struct column_spec hit_columns[] = {
 	COLUMN(struct hit_row, M_HIT_SOFTIRQ_TOTAL, h.count[NOISE_SOFTIRQ]),
 	COLUMN(struct hit_row, M_HIT_KTHREAD_NS, h.ns[NOISE_THREAD]),
 	COLUMN(struct hit_row, M_HIT_KTHREAD_TOTAL, h.count[NOISE_THREAD]),
-	COLUMN(struct hit_row, M_MAX_NS, h.longest_ns),
+	COLUMN(struct hit_row, M_MAX_NS, h.longest_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct hit_row, M_COMM, comm),
 	COLUMN(struct hit_row, M_PID, h.pid),
 };
@@ -164,28 +156,26 @@ static void add_hits(const struct noise_window *w, struct report *report)
 			.comm = task ? hit->comm : NULL,
 		};
 
-		if (!hit->longest_ns)
-			row.h.longest_ns = UINT64_MAX;
 		if (!task)
 			row.h.pid = UINT32_MAX;
 		columns_row(table, &row);
 	}
 }
 
-#define TIMES(type, member)                                                                       \
-	COLUMN(type, M_COUNT, member.count), COLUMN(type, M_SUM_NS, member.ns),                    \
-		COLUMN(type, M_PERCENTILE_NS, member.p99_ns, .key = "p99_ns", .title = "p99"),     \
-		COLUMN(type, M_MAX_NS, member.longest_ns)
-
 struct delay_row {
 	struct noise_delay d;
 	const char *vec;
 };
 
+#define DELAY(id, member, ...) COLUMN(struct delay_row, id, member, __VA_ARGS__)
+
 static const struct column_spec delay_columns[] = {
-	COLUMN(struct delay_row, M_CPU, d.cpu),
-	COLUMN(struct delay_row, M_SOFTIRQ_VEC, vec),
-	TIMES(struct delay_row, d.times),
+	DELAY(M_CPU, d.cpu),
+	DELAY(M_SOFTIRQ_VEC, vec),
+	DELAY(M_COUNT, d.times.count),
+	DELAY(M_SUM_NS, d.times.ns),
+	DELAY(M_PERCENTILE_NS, d.times.p99_ns, .key = "p99_ns", .title = "p99"),
+	DELAY(M_MAX_NS, d.times.longest_ns, .flags = COLUMN_EMPTY_IS_NULL),
 };
 static const struct table_spec delays_table =
 	TABLE("softirq_delays", "how long softirqs waited from raise to run", delay_columns);
@@ -194,12 +184,8 @@ static void add_delays(const struct noise_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &delays_table, 0);
 
-	for (size_t i = 0; i < w->nr_delays; i++) {
-		struct delay_row row = {.d = w->delays[i], .vec = load_vec_name(w->delays[i].vec)};
-
-		row.d.times.longest_ns = row.d.times.longest_ns ?: UINT64_MAX;
-		columns_row(table, &row);
-	}
+	array_for_each(delay, w->delays, w->nr_delays)
+		columns_row(table, &(struct delay_row){*delay, load_vec_name(delay->vec)});
 }
 
 #define FUNCTION(id, member, ...) COLUMN(struct noise_function, id, member, __VA_ARGS__)
@@ -209,11 +195,12 @@ static const struct column_spec function_columns[] = {
 	FUNCTION(M_WORK_FUNCTION, name, .flags = COLUMN_EMPTY_IS_NULL),
 	FUNCTION(M_EXECUTIONS_TOTAL, executions),
 	FUNCTION(M_WORK_NS, ns),
-	FUNCTION(M_WORK_MAX_NS, longest_ns),
+	FUNCTION(M_WORK_MAX_NS, longest_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	FUNCTION(M_QUEUE_DELAY_COUNT, delay.count, .flags = COLUMN_DATA_ONLY),
 	FUNCTION(M_QUEUE_DELAY_NS, delay.ns, .key = "delay_sum_ns", .flags = COLUMN_DATA_ONLY),
 	FUNCTION(M_QUEUE_DELAY_NS, delay.p99_ns, .key = "delay_p99_ns", .title = "delay p99"),
-	FUNCTION(M_QUEUE_DELAY_NS, delay.longest_ns, .key = "delay_max_ns", .title = "delay max"),
+	FUNCTION(M_QUEUE_DELAY_NS, delay.longest_ns, .key = "delay_max_ns", .title = "delay max",
+		 .flags = COLUMN_EMPTY_IS_NULL),
 };
 static const struct table_spec functions_table =
 	TABLE("work_functions", "what kworkers executed", function_columns);
@@ -224,17 +211,12 @@ static void add_functions(const struct noise_window *w, struct report *report)
 	unsigned int shown = 0;
 	bool unnamed = false;
 
-	for (size_t i = 0; i < w->nr_functions; i++) {
-		struct noise_function row = w->functions[i];
-
-		if (!i || row.cpu != w->functions[i - 1].cpu)
+	array_for_each(function, w->functions, w->nr_functions) {
+		if (function == w->functions || function->cpu != function[-1].cpu)
 			shown = 0;
-		unnamed |= !row.name[0];
-		if (w->top && shown++ >= w->top)
-			continue;
-		row.longest_ns = row.longest_ns ?: UINT64_MAX;
-		row.delay.longest_ns = row.delay.longest_ns ?: UINT64_MAX;
-		columns_row(table, &row);
+		unnamed |= !function->name[0];
+		if (!w->top || shown++ < w->top)
+			columns_row(table, function);
 	}
 	if (unnamed)
 		report_note(report,
@@ -248,8 +230,9 @@ struct sender_row {
 };
 
 #define SENDER(id, member, ...) COLUMN(struct sender_row, id, member, __VA_ARGS__)
-#define SENDER_COUNTS                                                                              \
-	SENDER(M_COUNT, s.count), SENDER(M_SENT_BY_TOTAL, s.by_process),                           \
+#define SENDER_COUNTS                                                                 \
+	SENDER(M_COUNT, s.count),                                                     \
+		SENDER(M_SENT_BY_TOTAL, s.by_process, .flags = COLUMN_EMPTY_IS_NULL), \
 		SENDER(M_SENT_BY_PID, s.pid), SENDER(M_SENT_BY, by)
 
 static const struct column_spec sender_columns[] = {
@@ -275,18 +258,14 @@ static void add_sent(const struct noise_sent *sent, const struct table_spec *spe
 {
 	struct table *table = columns_table(report, spec, 0);
 
-	for (size_t i = 0; i < sent->nr; i++) {
-		struct sender_row row = {.s = sent->list[i], .by = sent->list[i].comm};
+	array_for_each(sender, sent->list, sent->nr) {
+		struct sender_row row = {.s = *sender};
 
-		if (!row.s.by_process) {
-			row.by = NULL;
-			row.s.by_process = UINT64_MAX;
-		} else if (row.s.pid == NOISE_BY_INTERRUPT) {
-			row.by = "(interrupt)";
-		} else if (!row.s.pid) {
-			row.by = "(idle)";
-		}
-		if (!row.by || row.s.pid == NOISE_BY_INTERRUPT)
+		if (sender->by_process)
+			row.by = sender->pid == NOISE_BY_INTERRUPT ? "(interrupt)"
+				 : sender->pid			   ? sender->comm
+								   : "(idle)";
+		if (!row.by || sender->pid == NOISE_BY_INTERRUPT)
 			row.s.pid = UINT32_MAX;
 		columns_row(table, &row);
 	}
@@ -304,8 +283,8 @@ static void add_senders_and_calls(const struct noise_window *w, struct report *r
 	else
 		report_note(report, "the functions called by IPIs are unknown: this kernel has no "
 				    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
-	for (size_t i = 0; i < w->calls.nr; i++)
-		unnamed |= !w->calls.list[i].name[0];
+	array_for_each(call, w->calls.list, w->calls.nr)
+		unnamed |= !call->name[0];
 	if (unnamed)
 		report_note(report,
 			    "the kernel has no symbol for some of the functions called: use a "
@@ -320,7 +299,6 @@ static const struct column_spec field_columns[] = {
 	LIMIT(M_LIMIT_RATE_HZ, limits.rate_hz, .flags = COLUMN_OPTIONAL),
 	LIMIT(M_LIMIT_SHARE_RATIO, limits.share_ratio, .flags = COLUMN_OPTIONAL),
 	LIMIT(M_EXCEEDED_TOTAL, exceeded),
-#undef LIMIT
 };
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 

@@ -43,9 +43,9 @@ static int check(int rc, struct err *err)
 int present_window(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(presenters); i++)
-		if (!strcmp(presenters[i].command, command))
-			return check(presenters[i].present(meter, ret_report), err);
+	array_for_each(presenter, presenters, ARRAY_SIZE(presenters))
+		if (!strcmp(presenter->command, command))
+			return check(presenter->present(meter, ret_report), err);
 	return check(-ENOSYS, err);
 }
 

@@ -9,9 +9,7 @@
 #include "present/overview.h"
 #include "report/findings.h"
 
-/*
- * Row of the table of groups, without the percentiles and the numbers of waits per boundary (le).
- */
+/* Row of the table of groups, without percentiles and buckets. */
 struct group_row {
 	const char *comm, *cgroup;
 	char vm[VM_NAME];
@@ -21,7 +19,7 @@ struct group_row {
 	struct runq_group_window g;
 };
 
-/* Conditions under which the table of groups has a column (column_spec.when). */
+/* Conditions for columns of the table of groups. */
 enum {
 	PER_CPU = 1 << 0,
 	PER_COMM = 1 << 1,
@@ -33,11 +31,7 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	/*
-	 * condition for top-level keys of the runq report, instead of columns of the table of
-	 * groups
-	 */
-	WITH_WAITS_SEEN = 1 << 9,
+	WITH_WAITS_SEEN = 1 << 9, /* for top-level keys */
 	PER_VM = 1 << 11,
 };
 
@@ -101,7 +95,6 @@ static const struct table_spec groups_sum[] = {
 	[ROLLUP_COMM] = GROUPS("waits for a core by command"),
 };
 
-/* True if a row is the sum of many pods. */
 static bool of_pods(const struct runq_window *w)
 {
 	return w->sum == ROLLUP_QOS || w->sum == ROLLUP_NAMESPACE;
@@ -151,24 +144,19 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 }
 
 /*
- * Fills the table with the number of waits up to each boundary of option le (upper bounds of
- * waits). If some waits are longer than the last boundary, the last row has no boundary and
- * contains the number of all waits.
+ * Adds the number of waits up to each boundary of option le. If some waits are longer than the last
+ * boundary, a last row without a boundary has the number of all waits.
  */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)
 {
 	bool all = w->nr_le && group->le_count[w->nr_le - 1] == group->count;
-	struct table *le = columns_nested(parent, row, table_metric(parent, M_BUCKETS),
-					  w->nr_le + !all);
+	struct bucket_row buckets[RUNQ_NR_LE + 1];
 
-	for (unsigned int i = 0; le && i < le->nr_rows; i++) {
-		struct bucket_row bucket = {UINT64_MAX, group->count};
-
-		if (i < w->nr_le)
-			bucket = (struct bucket_row){w->le_ns[i], group->le_count[i]};
-		columns_fill(le, i, &bucket);
-	}
+	for (unsigned int i = 0; i < w->nr_le; i++)
+		buckets[i] = (struct bucket_row){w->le_ns[i], group->le_count[i]};
+	buckets[w->nr_le] = (struct bucket_row){UINT64_MAX, group->count};
+	columns_buckets(parent, row, buckets, w->nr_le + !all);
 }
 
 static void row_init(const struct runq_window *w, const struct runq_group_window *group,
@@ -201,10 +189,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->who.qos = row->cgroup;
 	if (w->sum == ROLLUP_NAMESPACE)
 		row->names.namespace = row->cgroup;
-	/*
-	 * The row "(other)" and cgroups without a name have neither ids nor names of pods and
-	 * threads.
-	 */
+	/* The row "(other)" and cgroups without a name have no ids and names. */
 	if (group->party.kind == RUNQ_PARTY_GROUP && who->key && !of_pods(w)) {
 		row->who = *who;
 		if (who->sum && !who->cgroup_id)
@@ -262,20 +247,17 @@ static void add_blame(const struct runq_window *w, struct report *report)
 	struct table *table = columns_table(report, &blame_table, w->has_names ? WITH_NAMES : 0);
 	char victim[32], culprit[32], named_victim[32], named_culprit[32];
 
-	/* Hide the cgroup paths in the text format if the table has names of pods. */
+	/* Text output shows names of pods instead of cgroup paths. */
 	if (table)
 		table->cols[0].data_only = table->cols[1].data_only = w->has_names;
-	array_for_each(blame, w->blame, w->nr_blame) {
-		struct blame_row row = {
-			.victim = runq_party_key(w->per, &blame->victim, victim),
-			.culprit = runq_party_key(w->per, &blame->culprit, culprit),
-			.victim_name = runq_party_name(w->per, &blame->victim, named_victim),
-			.culprit_name = runq_party_name(w->per, &blame->culprit, named_culprit),
-			.b = *blame,
-		};
-
-		columns_row(table, &row);
-	}
+	array_for_each(blame, w->blame, w->nr_blame)
+		columns_row(table, &(struct blame_row){
+					   runq_party_key(w->per, &blame->victim, victim),
+					   runq_party_key(w->per, &blame->culprit, culprit),
+					   runq_party_name(w->per, &blame->victim, named_victim),
+					   runq_party_name(w->per, &blame->culprit, named_culprit),
+					   *blame,
+				   });
 }
 
 struct quality_row {
@@ -303,10 +285,7 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 	struct quality_row row = {
 		.schedstat_ratio = w->schedstat_ratio,
 		.missing_from_run_delay_ratio = w->missing_from_run_delay_ratio,
-		/*
-		 * Without the fine histogram, the error of percentiles is unknown, because it
-		 * depends on the distance of the boundaries.
-		 */
+		/* Without the fine histogram, the error depends on the distance of the boundaries. */
 		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
 		.sample_ratio = w->sample_ratio,
 		.kernel_bytes = w->kernel_bytes,
@@ -318,26 +297,23 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 
 static void add_verdict(const struct runq_window *w, struct report *report)
 {
-	for (size_t i = 0; i < w->nr_groups; i++)
-		if (w->groups[i].exceeded)
+	array_for_each(group, w->groups, w->nr_groups)
+		if (group->exceeded)
 			report_note(report, "%s: p%.9g is %.0f ns, more than %llu ns",
-				    runq_party_path(&w->groups[i].party), w->limit_percent,
-				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
+				    runq_party_path(&group->party), w->limit_percent,
+				    group->judged_ns, (unsigned long long)w->limit_ns);
 }
 
-/*
- * Adds a note if a wait is longer than the window, which is possible because a wait is counted when
- * the wait ends.
- */
+/* A wait is counted when it ends, so a wait can be longer than the window. */
 static void note_longer(const struct runq_window *w, struct report *report)
 {
 	const struct runq_group_window *longest = NULL;
 	char name[32];
 
-	for (size_t i = 0; i < w->nr_groups; i++)
-		if (w->groups[i].count && w->groups[i].max_ns > w->window_ns &&
-		    (!longest || w->groups[i].max_ns > longest->max_ns))
-			longest = &w->groups[i];
+	array_for_each(group, w->groups, w->nr_groups)
+		if (group->count && group->max_ns > w->window_ns &&
+		    (!longest || group->max_ns > longest->max_ns))
+			longest = group;
 	if (longest)
 		report_note(report,
 			    "the longest wait, %.3g s of %s, began before this window of %.3g s: a "
@@ -374,9 +350,9 @@ static void add_notes(const struct runq_window *w, struct report *report)
 		 "other_group also behind other cgroups of the same row; --blame tells them apart"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
-		if (notes[i].applies)
-			report_note(report, "%s", notes[i].text);
+	array_for_each(note, notes, ARRAY_SIZE(notes))
+		if (note->applies)
+			report_note(report, "%s", note->text);
 	if (w->sched_info_err)
 		report_note(report, "source sched_info is unavailable: %s%s%s",
 			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",
@@ -489,7 +465,6 @@ int runq_report(const struct runq_window *w, const struct overview_window *all,
 struct wait_row {
 	struct runq_long_wait wait;
 	const char *victim, *culprit;
-	uint64_t culprit_ns;
 };
 
 static const struct column_spec wait_columns[] = {
@@ -500,7 +475,7 @@ static const struct column_spec wait_columns[] = {
 	COLUMN(struct wait_row, M_COMM, wait.comm),
 	COLUMN(struct wait_row, M_VICTIM, victim),
 	COLUMN(struct wait_row, M_CULPRIT, culprit),
-	COLUMN(struct wait_row, M_CULPRIT_NS, culprit_ns),
+	COLUMN(struct wait_row, M_CULPRIT_NS, wait.culprit_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct wait_row, M_PREV_COMM, wait.prev_comm),
 	COLUMN(struct wait_row, M_PREV_PID, wait.prev_pid),
 	COLUMN(struct wait_row, M_END_NS, wait.end_ns, .flags = COLUMN_DATA_ONLY),
@@ -527,7 +502,6 @@ const struct table_spec *const runq_tables[] = {
 
 int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 {
-	const struct runq_long_wait *waits = w->long_waits;
 	char victim[32], culprit[32];
 	struct report *report;
 	struct table *table;
@@ -538,23 +512,17 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 	report = begin(w, clock_unix_ns(), 0, 0);
 	if (!report)
 		return -ENOMEM;
-	/*
-	 * Hide the fields of the report in the text format, because the text format prints all long
-	 * waits as one continuous table.
-	 */
-	for (size_t i = 0; i < report->fields->nr_cols; i++)
-		report->fields->cols[i].data_only = true;
+	/* Text output prints all long waits as one continuous table, without fields. */
+	array_for_each(col, report->fields->cols, report->fields->nr_cols)
+		col->data_only = true;
 	table = columns_table(report, &waits_table, 0);
-	for (size_t i = 0; i < w->nr_long_waits; i++) {
-		bool known = waits[i].culprit_ns;
-		struct wait_row row = {
-			.wait = waits[i],
-			.victim = runq_party_key(w->per, &waits[i].victim, victim),
-			.culprit = known ? runq_party_key(w->per, &waits[i].culprit, culprit) : NULL,
-			.culprit_ns = known ? waits[i].culprit_ns : UINT64_MAX,
-		};
-
-		columns_row(table, &row);
-	}
+	array_for_each(wait, w->long_waits, w->nr_long_waits)
+		columns_row(table, &(struct wait_row){
+					   *wait,
+					   runq_party_key(w->per, &wait->victim, victim),
+					   wait->culprit_ns
+						   ? runq_party_key(w->per, &wait->culprit, culprit)
+						   : NULL,
+				   });
 	return report_finish(report, ret_report);
 }

@@ -20,19 +20,13 @@
 
 extern const struct table_spec *const runq_tables[]; /* NULL-terminated list of all tables */
 
-/*
- * Builds the report of a runq window. @all has the windows of all meters for findings that combine
- * several meters, or is NULL.
- */
+/* @all has the windows of all meters for findings that combine several meters, or is NULL. */
 int runq_report(const struct runq_window *window, const struct overview_window *all,
 		struct report **ret_report);
 /* Builds a report of window->long_waits only. If @window has no long waits, *ret_report is NULL. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
-/*
- * Adds the findings of @window to @report. Adds findings about single groups only if @groups is
- * true.
- */
+/* Adds findings; findings about single groups only if @groups is true. */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
 /*
@@ -46,20 +40,13 @@ const char *runq_quota_name(const struct runq_group *group, const char *name,
 uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits that began with a wake-up; 0 if the group has no waits. */
 double runq_delayed(const struct runq_group_window *group);
-/*
- * Time that the group waited for cores to leave idle states, without the idle states that have a
- * separate finding.
- */
+/* Wait time for cores to leave idle states, without idle states that have a separate finding. */
 uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
-/*
- * Returns the p99 of the group's waits if the cause with @wait_ns has almost all of the group's
- * wait time; otherwise NAN.
- */
+/* p99 of the group's waits if @wait_ns is almost all of the group's wait time; otherwise NAN. */
 double runq_p99(const struct runq_window *window, const struct runq_group_window *group,
 		uint64_t wait_ns);
 /* Adds a note if 10 % or more of a group's wait time has no known cause. */
 void runq_note_unknown(const struct runq_window *window, struct report *report);
-/* Adds the name of the loaded sched_ext scheduler, and notes about its effect on the figures. */
 extern const struct table_spec runq_scheduler_table;
 void runq_report_scheduler(const struct runq_window *window, struct report *report);
 /* Adds losses, the comparison with the kernel's figures, and the kernel memory in use. */
@@ -69,19 +56,13 @@ void runq_report_quality(const struct runq_window *window, struct report *report
 extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
 	runq_pressure_losses_table, runq_avoidable_losses_table;
 void runq_report_idle(const struct runq_window *window, struct report *report);
-/*
- * Adds a note with the limit of the exit latency (PM QoS) that avoids the idle state with the
- * longest waits.
- */
 void runq_report_advice(const struct runq_window *window, struct report *report);
 
-/* Adds findings about waits during which another core was idle. */
 void runq_avoidable_findings(const struct runq_window *window, struct report *report);
 /* Adds the loss counters of avoidable wait time, and a note if the bounds of this time differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 void runq_report_pressure(const struct runq_window *window, struct report *report);
-/* Adds notes that say why pressure stall (PSI) figures are missing. */
 void runq_report_pressure_notes(const struct runq_window *window, struct report *report);
 
 #endif

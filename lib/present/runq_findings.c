@@ -12,10 +12,7 @@
 /* Minimum wait time for a finding: 10 ms per second, summed over all tasks of a group. */
 #define LEAST 0.01
 
-/*
- * Minimum share of a single cause in a group's wait time for showing the group's p99 as the p99 of
- * the cause.
- */
+/* Minimum share of a cause in a group's wait time for showing the group's p99 with the cause. */
 #define ONE_CAUSE 0.9
 
 /* Minimum share of wait time without a known cause for a note with the reason. */
@@ -39,10 +36,7 @@ static const struct finding_rule idle_state = {
 /* Rule for findings about waits whose causes were not measured. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
-/*
- * Rules for the wall time in which tasks of a cgroup waited. The cause with the longest wall time
- * selects the rule.
- */
+/* Rules for wall time in which tasks of a cgroup waited, by the cause with the longest time. */
 static const struct {
 	struct finding_rule rule;
 	const char *to;
@@ -121,10 +115,7 @@ static struct finding group_finding(const struct runq_window *w,
 	return f;
 }
 
-/*
- * Adds a finding about waits of one cause. The name of the group, the wait time per second and the
- * p99 of the waits are the arguments of the format string @fmt.
- */
+/* Adds a finding about one cause. @fmt gets the name of the group, the rate and the p99. */
 #define SAY(rule, ns, fmt, ...)                                                              \
 	do {                                                                                 \
 		struct finding f = group_finding(w, group, rule, ns);                        \
@@ -192,9 +183,7 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 	}
 	if (is_known(w, RUNQ_THROTTLED))
 		add_quota_finding(w, group, name, report);
-	/*
-	 * With --blame, add_pair_finding() adds findings that name the tasks which ran on the core.
-	 */
+	/* With --blame, add_pair_finding() adds findings that name the culprits. */
 	if (!w->has_blame) {
 		SAY(&others, cause[RUNQ_OTHER], "%s waits for tasks of other groups: %s%s");
 		SAY(&same_group, cause[RUNQ_SAME], SAME_GROUP);
@@ -207,16 +196,15 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 static const struct runq_group_window *find_group(const struct runq_window *w,
 						  const struct runq_party *party)
 {
-	for (size_t i = 0; i < w->nr_groups; i++)
-		if (w->groups[i].party.kind == party->kind &&
-		    w->groups[i].party.group == party->group)
-			return &w->groups[i];
+	array_for_each(group, w->groups, w->nr_groups)
+		if (group->party.kind == party->kind && group->party.group == party->group)
+			return group;
 	return NULL;
 }
 
 /*
- * Adds a finding about one victim and one culprit. The wait time that the culprit causes includes
- * waits after preemptions. Waits after preemptions are no delay if tasks share the core fairly.
+ * Adds a finding about one victim and one culprit. Blame includes waits after preemptions, which
+ * are no delay if tasks share the core fairly.
  */
 static void add_pair_finding(const struct runq_window *w, const struct runq_blame *blame,
 			     struct report *report)
@@ -271,10 +259,7 @@ static double percent_of(const struct report *report, uint64_t ns)
 	return 100.0 * (double)ns / (double)report->window_ns;
 }
 
-/*
- * Adds no finding about a cgroup if its descendants wait long enough for a finding, because a
- * cgroup waits whenever one of its descendants waits.
- */
+/* A cgroup waits whenever a descendant waits, so only the descendant gets a finding. */
 static void add_pressure_finding(const struct runq_window *w, const struct runq_pressed *row,
 				 struct report *report)
 {
@@ -316,10 +301,7 @@ void runq_note_unknown(const struct runq_window *w, struct report *report)
 	}
 }
 
-/*
- * /proc/stat shows only the total steal time, so the part of this time in which tasks waited is
- * unknown.
- */
+/* /proc/stat has only the total steal time, not the part in which tasks waited. */
 static void add_steal_finding(const struct runq_window *w, struct report *report)
 {
 	struct finding f = finding_of(&steal, w->steal_ns);
@@ -327,8 +309,8 @@ static void add_steal_finding(const struct runq_window *w, struct report *report
 
 	if (w->steal_ns == UINT64_MAX)
 		return;
-	for (size_t i = 0; i < w->nr_groups; i++)
-		waits_ns += w->groups[i].sum_ns;
+	array_for_each(group, w->groups, w->nr_groups)
+		waits_ns += group->sum_ns;
 	finding_set(f.culprit, "hypervisor");
 	findings_add(report, &f,
 		     "the hypervisor took %.3g ms of CPU time, while tasks waited %.3g ms for a core: "
@@ -337,20 +319,20 @@ static void add_steal_finding(const struct runq_window *w, struct report *report
 }
 
 /*
- * QEMU before 10.2 names its threads only with debug-threads=on. If QEMU does not name its threads,
- * the row "NAME/other" contains the vCPU threads of VM NAME.
+ * QEMU before 10.2 names its threads only with debug-threads=on. Without names, the row
+ * "NAME/other" contains the vCPU threads of VM NAME.
  */
 static void note_unnamed(const struct runq_window *w, struct report *report)
 {
-	for (size_t i = 0; w->sum == ROLLUP_VM && i < w->nr_groups; i++) {
-		const struct runq_group *vm = w->groups[i].party.group;
+	array_for_each(row, w->groups, w->sum == ROLLUP_VM ? w->nr_groups : 0) {
+		const struct runq_group *vm = row->party.group;
 		size_t same = 0;
 
 		if (!vm || !vm->vm_len || !vm->path[vm->vm_len] ||
-		    !findings_due(report, &waits, w->groups[i].sum_ns))
+		    !findings_due(report, &waits, row->sum_ns))
 			continue;
-		for (size_t j = 0; j < w->nr_groups; j++)
-			same += w->groups[j].party.group && w->groups[j].party.group->tgid == vm->tgid;
+		array_for_each(group, w->groups, w->nr_groups)
+			same += group->party.group && group->party.group->tgid == vm->tgid;
 		if (same > 1)
 			continue;
 		report_note(report,
@@ -364,18 +346,18 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
 	add_steal_finding(w, report);
-	/* If each group is a core, findings about groups could not name waiting tasks. */
+	/* Groups that are cores name no waiting tasks. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
-	for (size_t i = 0; groups && i < w->nr_groups; i++)
-		if (w->groups[i].sum_ns)
-			add_group_finding(w, &w->groups[i], report);
-	for (size_t i = 0; groups && i < w->nr_blame; i++)
-		add_pair_finding(w, &w->blame[i], report);
-	for (size_t i = 0; i < w->nr_idle_states; i++)
-		add_idle_state_finding(w, &w->idle_states[i], report);
-	for (size_t i = 0; i < w->nr_pressed; i++)
-		add_pressure_finding(w, &w->pressed[i], report);
+	array_for_each(group, w->groups, groups ? w->nr_groups : 0)
+		if (group->sum_ns)
+			add_group_finding(w, group, report);
+	array_for_each(blame, w->blame, groups ? w->nr_blame : 0)
+		add_pair_finding(w, blame, report);
+	array_for_each(state, w->idle_states, w->nr_idle_states)
+		add_idle_state_finding(w, state, report);
+	array_for_each(row, w->pressed, w->nr_pressed)
+		add_pressure_finding(w, row, report);
 	runq_note_unknown(w, report);
 	note_unnamed(w, report);
 }

@@ -37,28 +37,24 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 	struct table *table = columns_table(report, &runq_idle_table, 0);
 
 	array_for_each(s, w->idle_states, w->nr_idle_states) {
-		struct idle_row row = {
-			.cgroup = runq_party_path(&s->party),
-			.s = *s,
-			.avg_ns = (double)s->wait_ns / (double)s->count,
-		};
+		double avg_ns = (double)s->wait_ns / (double)s->count;
 
-		columns_row(table, &row);
+		columns_row(table, &(struct idle_row){runq_party_path(&s->party), *s, avg_ns});
 	}
 	columns_set(report, &runq_idle_losses_table, 0, w);
 }
 
-/* Sums the waits of all groups for cores that leave the idle state of row @like. */
+/* Sums the idle state of @like over all groups. */
 static struct runq_idle_state sum_state(const struct runq_window *w,
 					const struct runq_idle_state *like)
 {
 	struct runq_idle_state sum = *like;
 
 	sum.wait_ns = sum.count = 0;
-	for (size_t i = 0; i < w->nr_idle_states; i++)
-		if (w->idle_states[i].index == like->index) {
-			sum.wait_ns += w->idle_states[i].wait_ns;
-			sum.count += w->idle_states[i].count;
+	array_for_each(state, w->idle_states, w->nr_idle_states)
+		if (state->index == like->index) {
+			sum.wait_ns += state->wait_ns;
+			sum.count += state->count;
 		}
 	return sum;
 }
@@ -73,8 +69,8 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 	struct runq_idle_state worst = {0};
 	char value[24];
 
-	for (size_t i = 0; i < w->nr_idle_states; i++) {
-		struct runq_idle_state sum = sum_state(w, &w->idle_states[i]);
+	array_for_each(state, w->idle_states, w->nr_idle_states) {
+		struct runq_idle_state sum = sum_state(w, state);
 
 		if (sum.claimed_ns != UINT64_MAX && sum.claimed_ns >= NSEC_PER_USEC &&
 		    sum.wait_ns > worst.wait_ns)
@@ -96,10 +92,7 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 /* Minimum wait time of a group for a finding, as a share of the window. */
 #define LEAST 0.01
 
-/*
- * Minimum difference of the two bounds of the avoidable wait time, as a share of the upper bound,
- * for a note about the difference.
- */
+/* Minimum width of the bounds of avoidable wait time ÷ upper bound, for a note. */
 #define WIDE 0.01
 
 static const struct finding_rule avoidable = {
@@ -220,21 +213,20 @@ void runq_report_pressure(const struct runq_window *w, struct report *report)
 	struct table *table =
 		columns_table(report, &runq_pressure_table, w->has_names ? WITH_NAMES : 0);
 
-	/* Hide the cgroup paths in the text format if the table has names of pods. */
+	/* Text output shows names of pods instead of cgroup paths. */
 	if (table)
 		table->cols[0].data_only = w->has_names;
 	array_for_each(p, w->pressed, w->nr_pressed) {
 		struct runq_party party = {.kind = RUNQ_PARTY_GROUP, .group = p->group};
 		char name[32];
-		struct pressure_row row = {
-			.cgroup = p->group->path,
-			.name = runq_party_name(w->per, &party, name),
-			.waiting_ns = runq_pressure_sum(p->times.waiting_ns),
-			.stalled_ns = runq_pressure_sum(p->times.stalled_ns),
-			.pressed = *p,
-		};
 
-		columns_row(table, &row);
+		columns_row(table, &(struct pressure_row){
+					   p->group->path,
+					   runq_party_name(w->per, &party, name),
+					   runq_pressure_sum(p->times.waiting_ns),
+					   runq_pressure_sum(p->times.stalled_ns),
+					   *p,
+				   });
 	}
 	columns_set(report, &runq_pressure_losses_table, 0, &w->pressure_losses);
 }

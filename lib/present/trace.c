@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Builds the report of `subtick trace`: cores, picture, the longest waits with their causes, tasks.
- */
+/* Builds the report of `subtick trace`: cores, picture, the longest waits with causes, tasks. */
 #include "present/trace.h"
 
 #include <errno.h>
@@ -48,7 +46,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 
 		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
 		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
-		/* The ratios of a window of 0 ns are NaN, which the output shows as null. */
+		/* The ratios of a window of 0 ns are NaN, which becomes null. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
@@ -113,20 +111,14 @@ char *trace_ended(const struct trace_window *w)
 }
 
 struct wait_row {
-	uint64_t at_ns, wait_ns, throttled_ns;
-	uint32_t cpu, pid, waker_pid, waker_cpu, culprit_pid;
-	bool held;
-	const char *comm, *began, *waker, *culprit;
+	struct trace_wait w;
 	struct trace_chain chain;
-	uint64_t avoidable_ns, idle_cpu_ns;
-	uint32_t idle_cpu;
-	const char *placed_by;
+	uint64_t wait_ns, avoidable_ns, idle_cpu_ns;
+	uint32_t waker_pid, waker_cpu;
+	const char *comm, *began, *waker, *culprit, *placed_by;
 };
 
-/*
- * Returns the step of the kernel's scheduler that left the task waiting although a CPU was idle:
- * "wake-up" or "balance". Returns NULL if no part of the wait was avoidable.
- */
+/* Step of the scheduler that left the task waiting although a CPU was idle, or NULL. */
 static const char *placed_by(const struct trace_wait *wait)
 {
 	if (!wait->avoidable.ns)
@@ -137,56 +129,47 @@ static const char *placed_by(const struct trace_wait *wait)
 static void add_wait(const struct trace_window *w, const struct trace_wait *wait,
 		     struct table *table)
 {
+	const char *irq = trace_waker_irq(w, wait);
+	bool by_task = wait->woken && !irq && wait->waker != UINT32_MAX;
 	struct wait_row row = {
-		.at_ns = wait->to_ns,
+		.w = *wait,
 		.wait_ns = wait->to_ns - wait->from_ns,
-		.cpu = wait->cpu,
-		.pid = wait->pid,
 		.comm = trace_comm(w, wait->pid),
 		.began = wait->woken ? "woken" : "preempted",
-		.held = wait->held,
-		.throttled_ns = wait->throttled_ns ?: UINT64_MAX,
-		.waker = wait->woken && wait->waker != UINT32_MAX ? trace_comm(w, wait->waker)
-								  : NULL,
-		.waker_pid = wait->woken ? wait->waker : UINT32_MAX,
+		.waker = by_task ? trace_comm(w, wait->waker) : irq,
+		.waker_pid = by_task ? wait->waker : UINT32_MAX,
 		.waker_cpu = wait->woken ? wait->waker_cpu : UINT32_MAX,
+		.avoidable_ns = wait->avoidable.known ? wait->avoidable.ns : UINT64_MAX,
+		.idle_cpu_ns = wait->avoidable.ns ? wait->avoidable.cpu_ns : UINT64_MAX,
+		.placed_by = placed_by(wait),
 	};
 
-	row.avoidable_ns = wait->avoidable.known ? wait->avoidable.ns : UINT64_MAX;
-	row.idle_cpu = wait->avoidable.cpu;
-	row.idle_cpu_ns = wait->avoidable.ns ? wait->avoidable.cpu_ns : UINT64_MAX;
-	row.placed_by = placed_by(wait);
-	if (trace_waker_irq(w, wait)) {
-		row.waker = trace_waker_irq(w, wait);
-		row.waker_pid = UINT32_MAX;
-	}
 	trace_wait_chain(w, wait, &row.chain);
-	row.culprit_pid = row.chain.culprit;
 	row.culprit = row.chain.culprit == UINT32_MAX ? NULL : trace_comm(w, row.chain.culprit);
 	columns_row(table, &row);
 }
 
 #define WAIT(id, member, ...) COLUMN(struct wait_row, id, member, __VA_ARGS__)
 static const struct column_spec wait_columns[] = {
-	WAIT(M_AT_NS, at_ns),
-	WAIT(M_CPU, cpu),
+	WAIT(M_AT_NS, w.to_ns),
+	WAIT(M_CPU, w.cpu),
 	WAIT(M_WAIT_NS, wait_ns),
-	WAIT(M_PID, pid),
+	WAIT(M_PID, w.pid),
 	WAIT(M_COMM, comm),
 	WAIT(M_BEGAN, began),
-	WAIT(M_QUOTA_HELD, held),
-	WAIT(M_QUOTA_HELD_NS, throttled_ns),
+	WAIT(M_QUOTA_HELD, w.held),
+	WAIT(M_QUOTA_HELD_NS, w.throttled_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	WAIT(M_WAKER_COMM, waker),
 	WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),
 	WAIT(M_WAKER_CPU, waker_cpu),
 	WAIT(M_CULPRIT, culprit),
-	WAIT(M_CULPRIT_PID, culprit_pid, .flags = COLUMN_DATA_ONLY),
+	WAIT(M_CULPRIT_PID, chain.culprit, .flags = COLUMN_DATA_ONLY),
 	WAIT(M_CULPRIT_NS, chain.culprit_ns),
 	WAIT(M_WAIT_IRQ_NS, chain.irq_ns),
 	WAIT(M_WAIT_SOFTIRQ_NS, chain.softirq_ns),
 	WAIT(M_WAIT_IDLE_NS, chain.idle_ns),
 	WAIT(M_AVOIDABLE_NS, avoidable_ns, .flags = COLUMN_LATER),
-	WAIT(M_IDLE_CPU, idle_cpu, .flags = COLUMN_LATER),
+	WAIT(M_IDLE_CPU, w.avoidable.cpu, .flags = COLUMN_LATER),
 	WAIT(M_IDLE_CPU_NS, idle_cpu_ns, .flags = COLUMN_DATA_ONLY | COLUMN_LATER),
 	WAIT(M_PLACED_BY, placed_by, .flags = COLUMN_LATER),
 };
@@ -200,8 +183,8 @@ static void add_waits(const struct trace_window *w, uint32_t top, struct report 
 	size_t nr = 0;
 
 	report->failed |= trace_longest_waits(w, top, &list, &nr) != 0;
-	for (size_t i = 0; i < nr; i++)
-		add_wait(w, &list[i], table);
+	array_for_each(wait, list, nr)
+		add_wait(w, wait, table);
 	free(list);
 }
 
@@ -231,14 +214,12 @@ static void add_tasks(const struct trace_window *w, uint32_t top, struct report 
 {
 	struct table *table = columns_table(report, &tasks_table, 0);
 
-	for (size_t i = 0; i < w->nr_tasks && (!top || i < top); i++) {
-		const struct trace_task *name = trace_name(w, w->tasks[i].pid);
-		struct task_row row = {.sum = w->tasks[i],
-				       .tgid = name ? name->tgid : UINT32_MAX,
-				       .comm = name ? name->comm : NULL,
-				       .cgroup_id = name ? name->cgroup : UINT64_MAX};
+	array_for_each(task, w->tasks, top && top < w->nr_tasks ? top : w->nr_tasks) {
+		const struct trace_task *name = trace_name(w, task->pid);
 
-		columns_row(table, &row);
+		columns_row(table, &(struct task_row){*task, name ? name->tgid : UINT32_MAX,
+						      name ? name->comm : NULL,
+						      name ? name->cgroup : UINT64_MAX});
 	}
 }
 
@@ -254,10 +235,7 @@ struct event_row {
 	struct trace_window w;
 };
 
-/*
- * Column about the event that ended the recording. The text format omits the column, because
- * trace_ended() describes the event in a sentence.
- */
+/* In text output, trace_ended() describes the event in a sentence. */
 #define FIELD(id, member, if_) \
 	COLUMN(struct event_row, id, member, .when = if_, .flags = COLUMN_DATA_ONLY)
 static const struct column_spec event_columns[] = {

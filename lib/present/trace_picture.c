@@ -13,15 +13,12 @@ static size_t slices_in(const struct trace_window *w, const struct range *range)
 {
 	size_t nr = 0;
 
-	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
-		size_t end = trace_slice_at(&w->cpu[cpu], range->to_ns);
+	array_for_each(cpu, w->cpu, w->nr_cpus) {
+		size_t end = trace_slice_at(cpu, range->to_ns);
 
-		/*
-		 * Include a slice that begins inside the time range and ends after the time range.
-		 */
-		end += end < w->cpu[cpu].nr_slices &&
-		       w->cpu[cpu].slices[end].from_ns < range->to_ns;
-		nr += end - trace_slice_at(&w->cpu[cpu], range->from_ns);
+		/* Include a slice that begins inside the time range and ends after it. */
+		end += end < cpu->nr_slices && cpu->slices[end].from_ns < range->to_ns;
+		nr += end - trace_slice_at(cpu, range->from_ns);
 	}
 	return nr;
 }
@@ -65,18 +62,17 @@ static void add_slices(const struct trace_window *w, uint32_t cpu, const struct 
 	for (size_t i = trace_slice_at(c, range->from_ns);
 	     i < c->nr_slices && c->slices[i].from_ns < range->to_ns; i++) {
 		const struct trace_slice *s = &c->slices[i];
-		struct timeline_slice *to = &t->slices[t->nr_slices++];
+		bool idle = s->part == LOAD_PART_IDLE || s->part == LOAD_PART_POLL_IDLE;
 
-		*to = (struct timeline_slice){
+		t->slices[t->nr_slices++] = (struct timeline_slice){
 			.from_ns = w->start_mono_ns + s->from_ns,
 			.to_ns = w->start_mono_ns + s->to_ns,
 			.part = load_part_name(s->part),
 			.name = trace_slice_name(w, s),
 			.cpu = cpu,
 			.pid = s->pid,
+			.state = idle ? s->what : 0,
 		};
-		if (s->part == LOAD_PART_IDLE || s->part == LOAD_PART_POLL_IDLE)
-			to->state = s->what;
 	}
 }
 
@@ -86,12 +82,11 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 	t->waits = calloc(nr + 1, sizeof(*t->waits));
 	if (!t->waits)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		const struct trace_wait *wait = &list[i];
+	array_for_each(wait, list, nr) {
 		struct trace_chain chain;
 
 		trace_wait_chain(w, wait, &chain);
-		t->waits[i] = (struct timeline_wait){
+		t->waits[t->nr_waits++] = (struct timeline_wait){
 			.from_ns = w->start_mono_ns + wait->from_ns,
 			.to_ns = w->start_mono_ns + wait->to_ns,
 			.waking_ns = wait->waking_ns ? w->start_mono_ns + wait->waking_ns : 0,
@@ -113,7 +108,6 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 			.idle_cpu_ns = wait->avoidable.cpu_ns,
 		};
 	}
-	t->nr_waits = nr;
 	t->all_waits = w->waits.nr;
 	return 0;
 }
@@ -123,15 +117,13 @@ int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size
 {
 	struct trace_wait *list;
 	struct range range;
-	uint64_t centre_ns = w->to_ns;
+	uint64_t centre_ns = w->event ? w->event_ns : w->to_ns;
 	size_t nr;
 	int rc = trace_longest_waits(w, max_waits, &list, &nr);
 
 	if (rc)
 		return rc;
-	if (w->event)
-		centre_ns = w->event_ns;
-	else if (nr)
+	if (!w->event && nr)
 		centre_ns = list[0].from_ns + (list[0].to_ns - list[0].from_ns) / 2;
 	range = choose(w, centre_ns, max_slices);
 	timeline->from_ns = w->start_mono_ns + range.from_ns;

@@ -30,10 +30,7 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 	return kinds[kind];
 }
 
-/*
- * Returns the bits of a task state that ftrace shows. Bits above 0xff are modifiers, such as
- * TASK_NOLOAD.
- */
+/* Task state as ftrace shows it. Bits above 0xff are modifiers, such as TASK_NOLOAD. */
 static uint32_t shown_state(uint32_t state)
 {
 	return state & 0xff ? state & 0xff : !!state << 8;
@@ -70,10 +67,7 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->name = load_vec_name(edge->what);
 }
 
-/*
- * Adds a sched_waking event that the BPF programs did not record, at the time of the wake-up or
- * migration.
- */
+/* Adds a sched_waking event that was not recorded, at the time of the wake-up or migration. */
 static void add_waking(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
 		       struct timeline *timeline)
 {
@@ -90,8 +84,8 @@ static size_t count_events(const struct trace_core *core)
 {
 	size_t nr = core->nr_edges + core->nr_gaps;
 
-	for (size_t i = 0; i < core->nr_edges; i++)
-		nr += trace_edge_wakes(&core->edges[i]);
+	array_for_each(edge, core->edges, core->nr_edges)
+		nr += trace_edge_wakes(edge);
 	return nr;
 }
 
@@ -100,24 +94,21 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 	const struct trace_core *core = &w->cpu[cpu].core;
 	size_t gap = 0;
 
-	for (size_t i = 0; i < core->nr_edges; i++) {
-		if (gap < core->nr_gaps && core->gaps[gap] == i) {
+	array_for_each(edge, core->edges, core->nr_edges) {
+		if (gap < core->nr_gaps && &core->edges[core->gaps[gap]] == edge) {
 			timeline->events[timeline->nr_events++] = (struct timeline_event){
-				.ns = w->start_mono_ns + trace_edge_ns(&core->edges[i - 1]),
+				.ns = w->start_mono_ns + trace_edge_ns(edge - 1),
 				.kind = TIMELINE_GAP,
 				.cpu = cpu,
 			};
 			gap++;
 		}
-		/*
-		 * The timeline has no TRACE_HOLD event, which only describes the wait that the next
-		 * event ends.
-		 */
-		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
+		/* A TRACE_HOLD event only describes the wait that the next event ends. */
+		if (trace_edge_kind(edge) == TRACE_HOLD)
 			continue;
-		if (trace_edge_wakes(&core->edges[i]))
-			add_waking(w, cpu, &core->edges[i], timeline);
-		fill(w, cpu, &core->edges[i], &timeline->events[timeline->nr_events++]);
+		if (trace_edge_wakes(edge))
+			add_waking(w, cpu, edge, timeline);
+		fill(w, cpu, edge, &timeline->events[timeline->nr_events++]);
 	}
 }
 
@@ -156,8 +147,8 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	};
 	size_t nr = 1;
 
-	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
-		nr += count_events(&w->cpu[cpu].core);
+	array_for_each(cpu, w->cpu, w->nr_cpus)
+		nr += count_events(&cpu->core);
 	timeline.boot_ns = clock_at_ns(CLOCK_BOOTTIME, timeline.end_ns);
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
@@ -170,9 +161,9 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
 		add_core(w, cpu, &timeline);
 	add_holds(w, &timeline);
-	for (size_t i = 0; i < w->nr_names; i++)
+	array_for_each(name, w->names, w->nr_names)
 		timeline.tasks[timeline.nr_tasks++] = (struct timeline_task){
-			.pid = w->names[i].pid, .tgid = w->names[i].tgid, .comm = w->names[i].comm};
+			.pid = name->pid, .tgid = name->tgid, .comm = name->comm};
 	*ret_timeline = timeline;
 	return 0;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Builds the report of `subtick try`: settings, effects, causes, blame, rounds with and without the
- * change, verdicts.
- */
+/* Builds the report of `subtick try`: settings, effects, causes, blame, rounds, verdicts. */
 #include "present/try.h"
 
 #include <errno.h>
@@ -31,7 +28,6 @@ struct effect_row {
 	const char *cgroup, *figure;
 	bool watched;
 	int8_t found;
-	uint32_t nr;
 	struct paired effect, control;
 };
 
@@ -49,16 +45,14 @@ static const struct column_spec effect_columns[] = {
 	EFFECT(M_TRY_P_RATIO, effect.p),
 	EFFECT(M_TRY_FOUND, found),
 	EFFECT(M_TRY_DETECTABLE_RATIO, effect.detectable),
-	EFFECT(M_TRY_USED, nr, DATA_ONLY),
+	EFFECT(M_TRY_USED, effect.nr, DATA_ONLY),
 	EFFECT(M_TRY_CONTROL_RATIO, control.ratio),
 	EFFECT(M_TRY_CONTROL_RATIO, control.low, .key = "control_low_ratio", DATA_ONLY),
 	EFFECT(M_TRY_CONTROL_RATIO, control.high, .key = "control_high_ratio", DATA_ONLY),
 };
 static const struct table_spec effects_table = TABLE("effects", "effects", effect_columns);
 
-/*
- * True if @figure of the cgroup changes enough for a report of the cgroup without option --watch.
- */
+/* True if the figure changes enough for a report without option --watch. */
 static bool is_affected(const struct try_group *group, enum try_figure figure)
 {
 	return group->effect[figure].found && fabs(group->effect[figure].ratio) > TRY_OTHER_RATIO;
@@ -74,23 +68,17 @@ static void add_effects(const struct try_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &effects_table, 0);
 
-	array_for_each(group, w->groups.groups, w->groups.nr) {
+	array_for_each(group, w->groups.groups, w->groups.nr)
 		for (int f = 0; f < TRY_NR_FIGURES; f++) {
 			const struct paired *effect = &group->effect[f];
-			struct effect_row row = {
-				.cgroup = group->path,
-				.figure = figure_names[f],
-				.watched = group->watched,
-				.found = effect->nr < PAIRED_MIN ? -1 : effect->found,
-				.nr = effect->nr,
-				.effect = *effect,
-				.control = group->control[f],
-			};
+			int8_t found = effect->nr < PAIRED_MIN ? -1 : effect->found;
 
 			if (group->watched || is_affected(group, f))
-				columns_row(table, &row);
+				columns_row(table,
+					    &(struct effect_row){group->path, figure_names[f],
+								 group->watched, found, *effect,
+								 group->control[f]});
 		}
-	}
 }
 
 struct cause_row {
@@ -167,11 +155,9 @@ static void add_pairs(const struct try_window *w, struct report *report)
 
 	for (unsigned int pair = 0; pair < w->nr_pairs; pair++)
 		array_for_each(group, w->groups.groups, w->groups.nr) {
-			struct pair_row row = {
-				.pair = pair + 1,
-				.cgroup = group->path,
-				.first = arm_names[w->first[pair]],
-			};
+			struct pair_row row = {.pair = pair + 1,
+					       .cgroup = group->path,
+					       .first = arm_names[w->first[pair]]};
 
 			if (!is_listed(group))
 				continue;
@@ -219,18 +205,14 @@ static const char *rounded(double ns, char buf[32])
 /* Lists affected cgroups as "; /batch gets 4.0 % less CPU time (3.1 to 4.9 %)". */
 static void name_others(const struct try_window *w, FILE *out)
 {
-	unsigned int named = 0, left = 0;
+	unsigned int named = 0;
 	char text[128];
 
 	for (size_t i = w->groups.nr_watched; i < w->groups.nr; i++) {
 		const struct try_group *group = &w->groups.groups[i];
 
-		if (!is_listed(group))
+		if (!is_listed(group) || named++ >= OTHERS_NAMED)
 			continue;
-		if (named++ >= OTHERS_NAMED) {
-			left++;
-			continue;
-		}
 		if (is_affected(group, TRY_CPU))
 			fprintf(out, "; %s gets %s", group->path,
 				change(&group->effect[TRY_CPU], "less CPU time", "more CPU time",
@@ -239,8 +221,8 @@ static void name_others(const struct try_window *w, FILE *out)
 			fprintf(out, "; %s waits %s", group->path,
 				change(&group->effect[TRY_WAIT], "less", "longer", text));
 	}
-	if (left)
-		fprintf(out, "; %u more cgroups are affected", left);
+	if (named > OTHERS_NAMED)
+		fprintf(out, "; %u more cgroups are affected", named - OTHERS_NAMED);
 }
 
 static void conclude(const struct try_group *group, const char *name, FILE *out)
@@ -283,8 +265,7 @@ static void add_verdicts(const struct try_opts *opts, const struct try_window *w
 	char name[512];
 
 	try_name(opts, name, sizeof(name));
-	for (size_t i = 0; i < w->groups.nr_watched; i++) {
-		const struct try_group *group = &w->groups.groups[i];
+	array_for_each(group, w->groups.groups, w->groups.nr_watched) {
 		char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
@@ -294,7 +275,7 @@ static void add_verdicts(const struct try_opts *opts, const struct try_window *w
 			return;
 		}
 		conclude(group, name, out);
-		if (!i)
+		if (group == w->groups.groups)
 			name_others(w, out);
 		if (fclose(out))
 			report->failed = true;

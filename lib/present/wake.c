@@ -12,7 +12,6 @@
 struct fields_row {
 	struct wake_window w;
 	const char *guest;
-	uint64_t budget_ns;
 };
 
 static const struct column_spec fields[] = {
@@ -20,7 +19,7 @@ static const struct column_spec fields[] = {
 #define OPTIONAL(id, member)   FIELD(id, member, .flags = COLUMN_OPTIONAL)
 	FIELD(M_WAKE_OVERHEAD_NS, overhead_ns),
 	FIELD(M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
-	COLUMN(struct fields_row, M_WAKE_BUDGET_NS, budget_ns, .flags = COLUMN_OPTIONAL),
+	FIELD(M_WAKE_BUDGET_NS, budget_ns, .flags = COLUMN_OPTIONAL | COLUMN_EMPTY_IS_NULL),
 	FIELD(M_WAKE_DRIVER, machine.idle.driver),
 	FIELD(M_WAKE_GOVERNOR, machine.idle.governor, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct fields_row, M_WAKE_GUEST, guest),
@@ -40,8 +39,6 @@ static const struct column_spec fields[] = {
 	OPTIONAL(M_WAKE_REJ_LOST, rejected[WAKE_REJ_LOST]),
 	OPTIONAL(M_WAKE_REJ_OTHER, not_a_timer),
 	OPTIONAL(M_WAKE_REJ_ODD, odd_state),
-#undef OPTIONAL
-#undef FIELD
 };
 static const struct table_spec fields_table = TABLE("", NULL, fields);
 
@@ -50,8 +47,9 @@ static void add_fields(const struct wake_window *w, struct report *report)
 	const struct virt *virt = &w->machine.virt;
 	struct fields_row row = {
 		.w = *w,
-		.guest = virt->kind != VIRT_GUEST ? NULL : virt->name[0] ? virt->name : "yes",
-		.budget_ns = w->budget_ns ? w->budget_ns : WAKE_UNKNOWN,
+		.guest = virt->kind != VIRT_GUEST ? NULL
+			 : virt->name[0]	  ? virt->name
+						  : "yes",
 	};
 
 	columns_set(report, &fields_table, 0, &row);
@@ -128,16 +126,13 @@ static struct state_row state_row(const struct wake_state *s)
 	};
 }
 
-/*
- * Hides in the text format the columns for entered, forced and preferred idle states if the window
- * @w does not use them.
- */
+/* Hides unused columns in text output. */
 static void hide_unused(const struct wake_window *w, struct table *t)
 {
 	bool known = false;
 
-	for (size_t i = 0; i < w->nr_states; i++)
-		known |= w->states[i].evidence.entered || w->states[i].evidence.not_entered;
+	array_for_each(s, w->states, w->nr_states)
+		known |= s->evidence.entered || s->evidence.not_entered;
 	t->cols[table_metric(t, M_WAKE_ENTERED_RATIO)].data_only = !known;
 	t->cols[table_metric(t, M_WAKE_FORCED)].data_only = w->nr_rounds < 2 || w->by_preference;
 	t->cols[table_metric(t, M_WAKE_PREFERENCE)].data_only = !w->by_preference;
@@ -147,18 +142,17 @@ static void add_states(const struct wake_window *w, struct report *report)
 {
 	bool passive = wake_has(w->sources, WAKE_PASSIVE);
 	struct table *t = columns_table(report, &states_table, passive ? IF_PASSIVE : 0);
-	int col_le = table_metric(t, M_BUCKETS);
+	struct bucket_row le[WAKE_NR_LE];
 
 	if (!t)
 		return;
 	hide_unused(w, t);
-	for (size_t i = 0; i < w->nr_states && !report->failed; i++) {
-		struct state_row row = state_row(&w->states[i]);
-		size_t at = columns_row(t, &row);
-		struct table *le = passive ? columns_nested(t, at, col_le, WAKE_NR_LE) : NULL;
+	array_for_each(s, w->states, w->nr_states) {
+		size_t row = columns_row(t, (struct state_row[]){state_row(s)});
 
-		for (unsigned int k = 0; le && k < WAKE_NR_LE; k++)
-			columns_fill(le, k, &(struct bucket_row){wake_le_ns(k), row.s.le[k]});
+		for (unsigned int k = 0; k < WAKE_NR_LE; k++)
+			le[k] = (struct bucket_row){wake_le_ns(k), s->le[k]};
+		columns_buckets(t, row, le, WAKE_NR_LE);
 	}
 }
 
@@ -185,11 +179,8 @@ static void add_totals(const struct wake_window *w, struct report *report)
 {
 	struct table *t = columns_table(report, &totals_table, 0);
 
-	for (size_t i = 0; i < w->nr_totals && !report->failed; i++) {
-		struct state_row row = state_row(&w->totals[i]);
-
-		columns_row(t, &row);
-	}
+	array_for_each(s, w->totals, w->nr_totals)
+		columns_row(t, (struct state_row[]){state_row(s)});
 }
 
 struct budget_row {
@@ -239,7 +230,6 @@ static const struct column_spec stage_columns[] = {
 	STAGE(M_PERCENTILE_NS, summary.p99_ns, .key = "p99_ns", .title = "p99"),
 	STAGE(M_WAKE_MAX_NS, summary.max_ns),
 	STAGE(M_WAKE_STEP_NS, step_ns),
-#undef STAGE
 };
 static const struct table_spec stages_table =
 	TABLE("breakdown", "time from the launch of a wake-up to each stage", stage_columns);

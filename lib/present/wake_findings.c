@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Adds findings and notes of wake: late timers, wrong exit latencies of the driver, sources,
- * machine, depth of sleep.
- */
+/* Adds findings and notes of wake: late timers, wrong exit latencies, sources, machine, depth. */
 #include "present/wake.h"
 
 #include <math.h>
@@ -13,10 +10,7 @@
 #include "base/cpuset.h"
 #include "report/findings.h"
 
-/*
- * Minimum sum of wake latencies for a finding: 10 ms per second on one core. On a quiet core the
- * wake latencies add up to at most 0.1 ms per second.
- */
+/* Minimum of lost time for a finding: 10 ms per second on one core. A quiet core has 0.1 ms. */
 #define LEAST 0.01
 /* Minimum number of wake-ups for a reliable median of the wake latency. */
 #define LEAST_COUNT 20
@@ -46,10 +40,7 @@ static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 	       (double)s->sum_ns >= LEAST * (double)w->window_ns;
 }
 
-/*
- * True if the median wake latency exceeds the exit latency that the cpuidle driver claims. A wrong
- * exit latency misleads the cpuidle governor only if most wake-ups take longer than claimed.
- */
+/* A wrong exit latency misleads the cpuidle governor only if most wake-ups take longer. */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->claimed_ns != WAKE_UNKNOWN && w->uncertainty_ns != WAKE_UNKNOWN &&
@@ -58,8 +49,8 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 }
 
 /*
- * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter @is,
- * or if an earlier row of the same idle state passes the filter and already has the sum.
+ * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter, or if
+ * an earlier row already has the sum.
  */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)
@@ -112,10 +103,7 @@ void wake_findings(const struct wake_window *w, struct report *report)
 		add_findings(w, i, report);
 }
 
-/*
- * The DMA read time (equation 9 in docs/methods/wake.md) is subtracted from the latency, if the
- * time is known.
- */
+/* A known DMA read time (equation 9 in docs/methods/wake.md) is subtracted from the latency. */
 static void note_dma(const struct wake_card *card, struct report *report)
 {
 	if (card->software || card->dma_given)
@@ -220,9 +208,8 @@ static void note_not_entered(const struct wake_window *w, struct report *report)
 }
 
 /*
- * The exit latency that the driver claims for a deep state includes the wake-up of the package. The
- * package cannot sleep while any of its cores is awake, for example another measured core or the
- * sender's core.
+ * The claimed exit latency of a deep state includes the wake-up of the package, which cannot sleep
+ * while one of its cores is awake: another measured core, or the sender's core.
  */
 static void note_package(const struct wake_window *w, struct report *report)
 {
@@ -300,9 +287,9 @@ static void note_budget(const struct wake_window *w, struct report *report)
 
 static void note_run(const struct wake_window *w, struct report *report)
 {
-	for (size_t i = 0; i < w->nr_cpus; i++)
-		if (w->cpus[i].offline)
-			report_note(report, "CPU %u went offline during the run", w->cpus[i].cpu);
+	array_for_each(cpu, w->cpus, w->nr_cpus)
+		if (cpu->offline)
+			report_note(report, "CPU %u went offline during the run", cpu->cpu);
 	if (w->sender_offline)
 		report_note(report, "the sender's CPU went offline, which ended the run");
 	if (w->overhead_ns == WAKE_UNKNOWN)

@@ -10,11 +10,11 @@
 
 #include "stats/hist.h"
 
-/* Row of one measured wake-up (point). A missing timestamp of the point is null in the output. */
 struct point_row {
-	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
+	struct wake_point p;
+	uint64_t point;
 	double latency_ns, irq_ns;
-	uint32_t cpu, index;
+	uint32_t cpu, index, silent_ns;
 	int8_t entered, package;
 	const char *source, *name, *order, *rejected, *forced, *preference;
 };
@@ -23,14 +23,14 @@ static const struct column_spec point_columns[] = {
 	COLUMN(struct point_row, M_WAKE_POINT_NR, point),
 	COLUMN(struct point_row, M_CPU, cpu),
 	COLUMN(struct point_row, M_WAKE_SOURCE, source),
-	COLUMN(struct point_row, M_WAKE_LAUNCH_NS, launch_ns),
-	COLUMN(struct point_row, M_WAKE_DISTANCE_NS, distance_ns),
+	COLUMN(struct point_row, M_WAKE_LAUNCH_NS, p.launch_ns, .flags = COLUMN_EMPTY_IS_NULL),
+	COLUMN(struct point_row, M_WAKE_DISTANCE_NS, p.distance_ns),
 	COLUMN(struct point_row, M_WAKE_POINT_SILENT_NS, silent_ns),
 	COLUMN(struct point_row, M_WAKE_LATENCY_NS, latency_ns, .flags = COLUMN_ROUND),
 	COLUMN(struct point_row, M_WAKE_IRQ_NS, irq_ns, .flags = COLUMN_ROUND),
-	COLUMN(struct point_row, M_WAKE_EXPIRE_NS, expire_ns),
-	COLUMN(struct point_row, M_WAKE_SWITCH_NS, switch_ns),
-	COLUMN(struct point_row, M_WAKE_USER_NS, user_ns),
+	COLUMN(struct point_row, M_WAKE_EXPIRE_NS, p.expire_ns, .flags = COLUMN_EMPTY_IS_NULL),
+	COLUMN(struct point_row, M_WAKE_SWITCH_NS, p.switch_ns, .flags = COLUMN_EMPTY_IS_NULL),
+	COLUMN(struct point_row, M_WAKE_USER_NS, p.user_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct point_row, M_WAKE_INDEX, index),
 	COLUMN(struct point_row, M_WAKE_NAME, name),
 	COLUMN(struct point_row, M_WAKE_ORDER, order),
@@ -42,10 +42,7 @@ static const struct column_spec point_columns[] = {
 };
 static const struct table_spec points_table = TABLE("points", NULL, point_columns);
 
-/*
- * Name of the idle state of a measured wake-up (point). Every idle state with a valid measured
- * wake-up (point) has a row in w->states.
- */
+/* Every idle state with a valid point has a row in w->states. */
 static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int index)
 {
@@ -55,10 +52,7 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
-/*
- * Name of the forced idle state or energy preference of a round. Every round with a valid measured
- * wake-up (point) has a row in w->states.
- */
+/* Forced idle state or energy preference of a round. Rounds with valid points have rows. */
 static const char *round_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int round, bool preference)
 {
@@ -69,11 +63,6 @@ static const char *round_name(const struct wake_window *w, const struct wake_cpu
 			return name[0] ? name : NULL;
 	}
 	return NULL;
-}
-
-static uint64_t stamp(uint64_t ns)
-{
-	return ns ? ns : WAKE_UNKNOWN;
 }
 
 static int8_t tristate(enum wake_entered entered)
@@ -87,17 +76,13 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 	bool taken = p->reject == WAKE_TAKEN;
 
 	return (struct point_row){
+		.p = *p,
 		.point = p - cpu->points,
 		.cpu = cpu->cpu,
 		.source = wake_source_names[p->source],
-		.launch_ns = stamp(p->launch_ns),
-		.distance_ns = p->distance_ns,
-		.silent_ns = taken ? p->silent_ns : WAKE_UNKNOWN,
+		.silent_ns = taken ? p->silent_ns : UINT32_MAX,
 		.latency_ns = taken ? p->latency_ns : NAN,
 		.irq_ns = p->irq_ns != INT32_MIN ? p->irq_ns : NAN,
-		.expire_ns = stamp(p->expire_ns),
-		.switch_ns = stamp(p->switch_ns),
-		.user_ns = stamp(p->user_ns),
 		.index = taken ? p->state : UINT32_MAX,
 		.name = taken ? state_name(w, cpu, p->state) : NULL,
 		.order = taken ? wake_order_names[p->order] : NULL,
@@ -123,15 +108,12 @@ static size_t depth_column(struct table *t, const char *name)
 	return at >= 0 ? (size_t)at : table_col_as(t, M_WAKE_DEPTH_NS, key, name);
 }
 
-/*
- * Adds a column for each residency counter that any core has. Cores of different types have
- * different counters.
- */
+/* Cores of different types have different residency counters. */
 static void add_depth_columns(const struct wake_window *w, struct table *t)
 {
-	for (size_t i = 0; i < w->nr_cpus; i++)
-		for (unsigned int k = 0; k < w->cpus[i].nr_depths; k++)
-			depth_column(t, w->cpus[i].depth_names[k]);
+	array_for_each(cpu, w->cpus, w->nr_cpus)
+		for (unsigned int k = 0; k < cpu->nr_depths; k++)
+			depth_column(t, cpu->depth_names[k]);
 }
 
 static void fill_depths(struct table *t, size_t row, const struct wake_cpu *cpu, size_t point)
@@ -159,11 +141,11 @@ static const struct column_spec le_columns[] = {
 };
 static const struct table_spec distribution_table = TABLE("distribution", NULL, le_columns);
 
-/* Filter that selects the measured wake-ups (points) of one curve. */
+/* Filter that selects the points of one curve. */
 struct curve {
-	const struct wake_cpu *cpu; /* core of the points, or NULL for all cores */
-	const char *state;	    /* idle state of the points, or NULL for all idle states */
-	enum wake_source source;    /* source of the points, or WAKE_NR_SOURCES for all sources */
+	const struct wake_cpu *cpu; /* NULL: all cores */
+	const char *state;	    /* NULL: all idle states */
+	enum wake_source source;    /* WAKE_NR_SOURCES: all sources */
 };
 
 static bool in_curve(const struct wake_window *w, const struct wake_cpu *cpu,
@@ -186,17 +168,14 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	uint64_t count[HIST_NR + 1] = {0}, total = 0;
 
 	array_for_each(cpu, w->cpus, w->nr_cpus)
-		for (size_t i = 0; i < cpu->nr_points; i++)
-			if (in_curve(w, cpu, &cpu->points[i], c)) {
-				count[hist_index(cpu->points[i].latency_ns)]++;
+		array_for_each(p, cpu->points, cpu->nr_points)
+			if (in_curve(w, cpu, p, c)) {
+				count[hist_index(p->latency_ns)]++;
 				total++;
 			}
 	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
 		row.count += count[i];
-		/*
-		 * Skip empty histogram buckets before the shortest latency, except the bucket
-		 * directly before the shortest latency.
-		 */
+		/* Of the empty buckets before the shortest latency, keep only the last. */
 		if (!row.count && !count[i + 1])
 			continue;
 		row.le_ns = hist_high(i) - 1;
@@ -204,10 +183,7 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	}
 }
 
-/*
- * True if no earlier row of w->states has the same idle state, so that each idle state has only one
- * curve.
- */
+/* True if no earlier row of w->states has the same idle state. */
 static bool is_first(const struct wake_window *w, size_t row)
 {
 	for (size_t i = 0; i < row; i++)
@@ -216,31 +192,25 @@ static bool is_first(const struct wake_window *w, size_t row)
 	return true;
 }
 
-/*
- * Adds distributions of latencies: one per idle state with --each-state, else one per core if there
- * are few cores and a single source, else one per source.
- */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {
 	struct table *t = columns_table(report, &distribution_table, 0);
 	bool by_core = w->nr_cpus <= WAKE_PLOT_CORES && __builtin_popcount(w->sources) == 1;
 
-	for (size_t i = 0; i < w->nr_states && w->nr_totals && !report->failed; i++)
+	for (size_t i = 0; i < w->nr_states && w->nr_totals; i++)
 		if (is_first(w, i))
 			add_distribution(w, t,
 					 &(struct curve){NULL, w->states[i].name, WAKE_NR_SOURCES});
-	for (enum wake_source source = WAKE_TIMER;
-	     source <= WAKE_NIC && !w->nr_totals && !report->failed; source++) {
+	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !w->nr_totals; source++) {
 		if (!wake_has(w->sources, source))
 			continue;
-		for (size_t i = 0; i < w->nr_cpus && by_core; i++)
-			add_distribution(w, t, &(struct curve){&w->cpus[i], NULL, source});
+		array_for_each(cpu, w->cpus, by_core ? w->nr_cpus : 0)
+			add_distribution(w, t, &(struct curve){cpu, NULL, source});
 		if (!by_core)
 			add_distribution(w, t, &(struct curve){NULL, NULL, source});
 	}
 }
 
-/* One value in the box plot of a forced idle state: minimum, a quartile or maximum. */
 struct box_row {
 	uint32_t index;
 	const char *name;
@@ -258,15 +228,12 @@ static void add_boxes(const struct wake_window *w, struct report *report)
 {
 	struct table *t = columns_table(report, &boxes_table, 0);
 
-	for (size_t i = 0; i < w->nr_totals; i++) {
-		const struct wake_summary *s = &w->totals[i].summary;
+	array_for_each(total, w->totals, w->nr_totals) {
+		const struct wake_summary *s = &total->summary;
 		const double values[] = {s->min_ns, s->p25_ns, s->median_ns, s->p75_ns, s->max_ns};
 
-		for (int k = 0; k < 5; k++) {
-			struct box_row row = {w->totals[i].index, w->totals[i].name, values[k]};
-
-			columns_row(t, &row);
-		}
+		array_for_each(ns, values, ARRAY_SIZE(values))
+			columns_row(t, &(struct box_row){total->index, total->name, *ns});
 	}
 }
 
@@ -280,12 +247,10 @@ int wake_report_points(const struct wake_window *w, bool distribution, struct re
 	columns_set(report, &wake_machine_table, 0, &w->machine.machine);
 	t = columns_table(report, &points_table, 0);
 	add_depth_columns(w, t);
-	for (size_t i = 0; i < w->nr_cpus && !report->failed; i++)
-		for (size_t k = 0; k < w->cpus[i].nr_points; k++) {
-			struct point_row row = point_row(w, &w->cpus[i], &w->cpus[i].points[k]);
-
-			fill_depths(t, columns_row(t, &row), &w->cpus[i], k);
-		}
+	array_for_each(cpu, w->cpus, report->failed ? 0 : w->nr_cpus)
+		array_for_each(p, cpu->points, cpu->nr_points)
+			fill_depths(t, columns_row(t, (struct point_row[]){point_row(w, cpu, p)}),
+				    cpu, p - cpu->points);
 	if (distribution)
 		add_distributions(w, report);
 	if (distribution && w->nr_totals)

@@ -10,7 +10,6 @@
 
 #include "base/array.h"
 
-/* Stores a number in a cell. A whole number below 2^63 is stored as an integer. */
 void columns_f64(struct value *value, double f64)
 {
 	if (f64 >= 0 && f64 == floor(f64) && f64 < 0x1p63)
@@ -19,20 +18,25 @@ void columns_f64(struct value *value, double f64)
 		value_f64(value, f64);
 }
 
+static void set_u64(struct value *value, uint64_t u64, uint64_t null, bool empty_is_null)
+{
+	if (u64 != null && (u64 || !empty_is_null))
+		value_u64(value, u64);
+}
+
 static void set(struct value *value, const struct column_spec *spec, const void *from)
 {
 	const void *at = (const char *)from + spec->offset;
+	bool empty_is_null = spec->flags & COLUMN_EMPTY_IS_NULL;
 
 	if (spec->kind != COLUMN_TABLE)
 		value_null(value);
 	switch (spec->kind) {
 	case COLUMN_U32:
-		if (*(const uint32_t *)at != UINT32_MAX)
-			value_u64(value, *(const uint32_t *)at);
+		set_u64(value, *(const uint32_t *)at, UINT32_MAX, empty_is_null);
 		break;
 	case COLUMN_U64:
-		if (*(const uint64_t *)at != UINT64_MAX)
-			value_u64(value, *(const uint64_t *)at);
+		set_u64(value, *(const uint64_t *)at, UINT64_MAX, empty_is_null);
 		break;
 	case COLUMN_F64:
 		if (spec->flags & COLUMN_ROUND)
@@ -53,8 +57,7 @@ static void set(struct value *value, const struct column_spec *spec, const void 
 		value_str(value, *(const char *const *)at);
 		break;
 	case COLUMN_CHARS:
-		value_str(value,
-			  spec->flags & COLUMN_EMPTY_IS_NULL && !*(const char *)at ? NULL : at);
+		value_str(value, empty_is_null && !*(const char *)at ? NULL : at);
 		break;
 	case COLUMN_TABLE:
 	case COLUMN_NUMBERED:
@@ -78,13 +81,13 @@ static void add_percentiles(struct table *table, const struct column_spec *spec,
 {
 	int before = (int)strcspn(spec->key, "N");
 
-	for (unsigned int i = 0; i < nr; i++) {
+	array_for_each(p, percent, nr) {
 		char digits[24], key[64], title[32];
 
-		columns_digits(percent[i], digits);
+		columns_digits(*p, digits);
 		snprintf(key, sizeof(key), "%.*s%s%s", before, spec->key, digits,
 			 spec->key + before + 1);
-		snprintf(title, sizeof(title), "p%.9g", percent[i]);
+		snprintf(title, sizeof(title), "p%.9g", *p);
 		table_col_as(table, spec->metric, key, title);
 	}
 }
@@ -104,7 +107,7 @@ struct table *columns_percentiles(struct report *report, const struct table_spec
 {
 	struct table *table = report_table(report, spec->key, spec->title);
 
-	for (const struct column_spec *col = spec->cols; col < spec->cols + spec->nr; col++) {
+	array_for_each(col, spec->cols, spec->nr) {
 		if (col->when && !(col->when & have))
 			continue;
 		if (col->kind == COLUMN_NUMBERED)
@@ -149,28 +152,12 @@ void columns_rows(struct report *report, const struct table_spec *spec, const vo
 		columns_row(table, (const char *)structs + i * size);
 }
 
-struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows)
-{
-	const struct table_spec *spec = parent ? parent->cols[col].spec->nested : NULL;
-	const struct value *before = table_cell(parent, row - 1, col);
-	struct table *table;
-
-	if (before->kind == VALUE_TABLE)
-		return table_nested_like(parent, row, col, before->table, rows);
-	table = spec ? table_nested(parent, row, col, spec->key) : NULL;
-	for (size_t i = 0; table && i < spec->nr; i++)
-		add_column(table, &spec->cols[i]);
-	while (table && rows--)
-		table_row(table);
-	return table;
-}
-
 void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,
 		 const void *from)
 {
 	struct table *table = spec->key[0] ? report->quality : report->fields;
 
-	for (const struct column_spec *col = spec->cols; col < spec->cols + spec->nr; col++) {
+	array_for_each(col, spec->cols, spec->nr) {
 		struct value value = {0};
 
 		if (col->when && !(col->when & have))
@@ -191,15 +178,31 @@ static const struct column_spec bucket_columns[] = {
 };
 const struct table_spec buckets_table = TABLE("le", NULL, bucket_columns);
 
+void columns_buckets(struct table *parent, size_t row, const struct bucket_row *buckets, size_t nr)
+{
+	int col = table_metric(parent, M_BUCKETS);
+	const struct value *before = table_cell(parent, row - 1, col);
+	struct table *table;
+
+	if (before->kind == VALUE_TABLE) {
+		table = table_nested_like(parent, row, col, before->table, nr);
+	} else {
+		table = table_nested(parent, row, col, buckets_table.key);
+		array_for_each(spec, bucket_columns, ARRAY_SIZE(bucket_columns))
+			add_column(table, spec);
+		for (size_t i = 0; i < nr; i++)
+			table_row(table);
+	}
+	for (size_t i = 0; table && i < table->nr_rows; i++)
+		columns_fill(table, i, &buckets[i]);
+}
+
 static int descending(const void *a, const void *b)
 {
 	return CMP(*(const double *)b, *(const double *)a);
 }
 
-/*
- * Finds the lowest rank of the @most rows that columns_top() keeps. *ret_equal is the number of
- * kept rows with exactly this rank.
- */
+/* Finds the lowest rank that columns_top() keeps, and the number of kept rows with this rank. */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)
 {
@@ -249,7 +252,7 @@ static void table_top(struct report *report, struct table *table, size_t most)
 
 void columns_top(struct report *report, size_t most)
 {
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (report->tables[i]->rank && report->tables[i]->nr_rows > most)
-			table_top(report, report->tables[i], most);
+	array_for_each(table, report->tables, report->nr_tables)
+		if ((*table)->rank && (*table)->nr_rows > most)
+			table_top(report, *table, most);
 }

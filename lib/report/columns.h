@@ -10,39 +10,29 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/*
- * Type of the struct member that a column shows. Most types have a value that becomes null in the
- * report.
- */
+/* Type of the struct member that a column shows, and the value that becomes null. */
 enum column_kind {
-	COLUMN_TABLE,	 /* cells are nested tables, which columns_nested() creates */
+	COLUMN_TABLE,	 /* cells are nested tables, which columns_buckets() creates */
 	COLUMN_NUMBERED, /* one column for each percentile that columns_percentiles() adds */
 	COLUMN_U32,	 /* UINT32_MAX is null */
 	COLUMN_U64,	 /* UINT64_MAX is null */
 	COLUMN_F64,	 /* double; NaN and infinities are null */
 	COLUMN_BOOL,
 	COLUMN_BOOL3, /* int8_t as bool; a negative value is null */
-	COLUMN_STR,   /* pointer to a string; NULL becomes null */
+	COLUMN_STR,   /* pointer to a string; NULL is null */
 	COLUMN_CHARS, /* array of characters inside the struct */
 };
 
-/*
- * Byte for memset() that sets every numeric member of a struct to its null value. The caller sets
- * the pointers and arrays of the struct separately.
- */
+/* Byte for memset() that sets the numeric members of a struct, but not its pointers, to null. */
 #define COLUMN_ALL_NULL 0xff
 
 enum column_flag {
 	COLUMN_DATA_ONLY = 1 << 0, /* the column is in JSON and CSV, but not in text */
-	/* A double that is a whole number of 0 or more is written as an integer. */
-	COLUMN_INTEGER = 1 << 1,
-	COLUMN_ROUND = 1 << 2,	  /* the double is rounded, then written as an integer */
+	COLUMN_INTEGER = 1 << 1,   /* a whole number of 0 or more is written as an integer */
+	COLUMN_ROUND = 1 << 2,	   /* the double is rounded, then written as an integer */
 	COLUMN_OPTIONAL = 1 << 3, /* columns_set() omits the key of a null value */
-	COLUMN_EMPTY_IS_NULL = 1 << 5,
-	/*
-	 * The JSON Schema does not require the key of a column with this flag, because reports of
-	 * older versions of subtick lack the key.
-	 */
+	COLUMN_EMPTY_IS_NULL = 1 << 5, /* an unsigned 0 and an array "" are null */
+	/* The JSON Schema does not require the key, because older versions of subtick lack it. */
 	COLUMN_LATER = 1 << 4,
 };
 
@@ -52,38 +42,25 @@ struct column_spec {
 	size_t offset;
 	unsigned int flags;
 	/*
-	 * Conditions of the column as bits; 0 for a column that the table always has. The table has
-	 * the column if `when` has at least one bit in common with the argument @have of
+	 * The table has the column if `when` is 0 or has a bit in common with the argument @have of
 	 * columns_table().
 	 */
 	unsigned int when;
-	/*
-	 * key and title of the column, such as "p99_ns" and "p99"; NULL selects the key and title
-	 * of the metric
-	 */
-	const char *key, *title;
+	const char *key, *title; /* such as "p99_ns" and "p99"; NULL: key and title of the metric */
 	const struct table_spec *nested;
 };
 
-/*
- * Specification of a table. view_schema() writes the JSON Schema of a command from its
- * specifications.
- */
+/* view_schema() writes the JSON Schema of a command from the specifications of its tables. */
 struct table_spec {
-	const char
-		*key; /* JSON key; "" for top-level keys, "quality" for quality keys */
+	const char *key;   /* JSON key; "" for top-level keys, "quality" for quality keys */
 	const char *title; /* heading of the table in text output, or NULL */
 	const struct column_spec *cols;
 	size_t nr;
-	/*
-	 * top-level and quality keys: true if some reports of the command do not contain these keys
-	 */
-	bool optional;
+	bool optional;	  /* some reports of the command lack these top-level or quality keys */
 	bool text_hidden; /* text output shows the table only on request, such as with --all */
 	const char *rank; /* key of the column by which columns_top() ranks the rows, or NULL */
 };
 
-/* Initializer of a table specification with the array of columns @specs. */
 #define TABLE(name, heading, specs, ...)                              \
 	{                                                             \
 		.key = (name), .title = (heading), .cols = (specs),   \
@@ -102,10 +79,7 @@ struct table_spec {
 				COLUMN_STR :                                                       \
 				COLUMN_CHARS)
 
-/*
- * Initializer of a column, such as COLUMN(struct row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns").
- * The type of the struct member selects the kind of the column.
- */
+/* Initializer of a column: COLUMN(struct row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns"). */
 #define COLUMN(type, id, member, ...)                              \
 	{                                                          \
 		.metric = (id), .kind = COLUMN_KIND(type, member), \
@@ -115,19 +89,13 @@ struct table_spec {
 	{                                                                            \
 		.metric = (id), .kind = COLUMN_TABLE, .nested = (table), __VA_ARGS__ \
 	}
-/*
- * Initializer of percentile columns. The N in @name, such as "pN_ns", is replaced by the digits of
- * each percentile.
- */
+/* The N in @name, such as "pN_ns", is replaced by the digits of each percentile. */
 #define COLUMN_PERCENTILES(id, name)                                   \
 	{                                                              \
 		.metric = (id), .kind = COLUMN_NUMBERED, .key = (name) \
 	}
 
-/*
- * Adds the table @spec to the report, with the columns whose conditions (column_spec.when) are in
- * @have. Returns NULL on failure.
- */
+/* Adds a table with the columns whose conditions are in @have. Returns NULL on failure. */
 struct table *columns_table(struct report *report, const struct table_spec *spec,
 			    unsigned int have);
 /* Adds a table with percentile columns: 99.9 becomes the key "p999_ns" with the title "p99.9". */
@@ -137,28 +105,18 @@ struct table *columns_percentiles(struct report *report, const struct table_spec
 void columns_digits(double percent, char digits[24]);
 /* Fills the cells of a row from the members of the struct @from. */
 void columns_fill(struct table *table, size_t row, const void *from);
-/*
- * Adds a row and fills its cells from the struct @from. Returns the index of the row, or SIZE_MAX
- * on failure.
- */
+/* Adds a row and fills its cells. Returns the index of the row, or SIZE_MAX on failure. */
 size_t columns_row(struct table *table, const void *from);
 /* Adds a table with a row for each of @nr structs of @size bytes. */
 void columns_rows(struct report *report, const struct table_spec *spec, const void *structs,
 		  size_t nr, size_t size);
 /* Stores a number in a cell. A whole number of 0 or more becomes an integer. */
 void columns_f64(struct value *value, double f64);
-/*
- * Makes a nested table with @rows rows of nulls in the cell (@row, @col) of @parent. The nested
- * tables of all rows of @parent share their columns. The caller may append rows to the nested table
- * only if @rows is 0.
- */
-struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
 /*
- * Keeps the @most rows with the largest rank in each ranked table, without reordering. Adds a note
- * with the number of removed rows to the report. A table with nested tables must be sorted by rank,
- * so that its first row is kept: the nested table of the first row owns the columns of all nested
- * tables.
+ * Keeps the @most rows with the largest rank in each ranked table, in their order, and adds a note
+ * about the removed rows. A table with nested tables must be sorted by rank: the nested table of
+ * the first row owns the columns of all nested tables.
  */
 void columns_top(struct report *report, size_t most);
 
@@ -171,5 +129,7 @@ struct bucket_row {
 	uint64_t le_ns, count;
 };
 extern const struct table_spec buckets_table;
+/* Stores a nested table in the column M_BUCKETS. Does nothing if @parent lacks this column. */
+void columns_buckets(struct table *parent, size_t row, const struct bucket_row *buckets, size_t nr);
 
 #endif

@@ -17,10 +17,7 @@
 #define SCHEMA_START "subtick."
 #define SCHEMA_END   "/1"
 
-/*
- * Generic metrics for JSON keys that are not in the list of metrics. The unit suffix of a key
- * selects the generic metric.
- */
+/* Metrics of unknown JSON keys, by the unit suffix of the key. */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
 	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
@@ -39,10 +36,7 @@ static int bad(const struct reader *r, const char *what)
 	return err_set(r->err, -EINVAL, "%s", what);
 }
 
-/*
- * Formats the title of the JSON key of a percentile: "p99.9" for "p999_ns". Returns false if @key
- * is not the key of a percentile.
- */
+/* Formats the title of a percentile: "p99.9" for "p999_ns". Returns false for other keys. */
 static bool percentile_title(const char *key, char *title, size_t size)
 {
 	size_t digits = key[0] == 'p' ? strspn(key + 1, "0123456789") : 0;
@@ -60,15 +54,14 @@ static const struct metric *metric_guess(const struct reader *r, const char *key
 {
 	const char *last = strrchr(key, '_');
 
-	for (size_t i = 0; last && i < ARRAY_SIZE(generic); i++)
-		if (!strcmp(last, generic[i].key))
-			return &generic[i];
+	array_for_each(metric, generic, last ? ARRAY_SIZE(generic) : 0)
+		if (!strcmp(last, metric->key))
+			return metric;
 	if (r->unit == UNIT_NS)
 		return &generic[0];
 	return r->unit == UNIT_CYCLES ? &generic[3] : &no_unit;
 }
 
-/* Adds a column. An unknown key gets the generic metric of its unit suffix, such as "_ns". */
 static int column_add(const struct reader *r, struct table *table, const char *key)
 {
 	enum metric_id id = metric_find(key, r->unit);
@@ -182,10 +175,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	json_array_foreach (rows, i, json) {
 		size_t row;
 
-		/*
-		 * A list of objects without keys is a table without columns, and a table without
-		 * columns cannot have rows.
-		 */
+		/* A list of objects without keys has no columns, and so no rows. */
 		if (!table->nr_cols)
 			return 0;
 		row = table_row(table);
@@ -198,7 +188,6 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	return 0;
 }
 
-/* Reads an object as a table with one row. */
 static int read_single(struct reader *r, struct table *table, json_t *object)
 {
 	json_t *rows = json_pack("[O]", object);
@@ -226,11 +215,7 @@ static uint64_t whole(json_t *json)
 	return json_integer_value(json) > 0 ? json_integer_value(json) : 0;
 }
 
-/*
- * Reads the tables and fields of a report. Each list of objects in the JSON report is read as a
- * table. All keys that are not lists of objects are read as fields, except keys that every report
- * has, such as "source".
- */
+/* Reads each list of objects as a table, and all other keys as fields, except report_head_key(). */
 static int read_body(struct reader *r, json_t *top)
 {
 	json_t *fields = json_object(), *json;
@@ -268,10 +253,7 @@ static enum unit unit_of(json_t *top)
 						 : UNIT_TEXT;
 }
 
-/*
- * Extracts the command from the schema: "load" from "subtick.load/1". Only lower case letters and
- * dots are valid in a command, because views use the command as a name.
- */
+/* Extracts "load" from "subtick.load/1". Views use the command as a name, so it is checked. */
 static bool command_of(json_t *top, char *buf, size_t size)
 {
 	const char *schema = json_string_value(json_object_get(top, "schema"));

@@ -11,10 +11,7 @@
 
 #include "base/array.h"
 
-/*
- * Dummy cell, to which callers write values after a failed allocation. The value of the dummy cell
- * is never read.
- */
+/* Dummy cell, to which callers write after a failed allocation. */
 static __thread struct value scrap;
 
 static char *copy_str(const char *str, bool *failed)
@@ -42,10 +39,7 @@ static struct table *table_new(const char *key, const char *title, bool *failed)
 
 static void table_free(struct table *table);
 
-/*
- * value_drop() is inline for speed, because reports of many cgroups have millions of values, mostly
- * numbers.
- */
+/* Inline, because reports of many cgroups have millions of values, mostly numbers. */
 static inline void value_drop(struct value *value)
 {
 	if (value->kind == VALUE_STR)
@@ -58,14 +52,14 @@ static void table_free(struct table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
-		value_drop(&table->cells[i]);
-	for (size_t i = 0; i < table->nr_cols && !table->borrows; i++) {
-		free(table->cols[i].key);
-		free(table->cols[i].title);
-	}
+	array_for_each(value, table->cells, table->nr_rows * table->nr_cols)
+		value_drop(value);
 	free(table->cells);
 	if (!table->borrows) {
+		array_for_each(col, table->cols, table->nr_cols) {
+			free(col->key);
+			free(col->title);
+		}
 		free(table->cols);
 		free(table->key);
 		free(table->title);
@@ -73,7 +67,6 @@ static void table_free(struct table *table)
 	free(table);
 }
 
-/* Frees the memory of a value, then replaces the value. */
 static inline void value_set(struct value *value, struct value new)
 {
 	value_drop(value);
@@ -104,10 +97,7 @@ void value_bool(struct value *value, bool flag)
 
 void value_str(struct value *value, const char *str)
 {
-	/*
-	 * If the copy of @str fails, the pointer to the copy is NULL, and report_check() reports
-	 * the failure.
-	 */
+	/* report_check() finds a copy that failed: a string that is NULL. */
 	value_set(value, (struct value){str ? VALUE_STR : VALUE_NULL, .str = str ? strdup(str) : NULL});
 }
 
@@ -127,10 +117,10 @@ void report_free(struct report *report)
 {
 	if (!report)
 		return;
-	for (size_t i = 0; i < report->nr_tables; i++)
-		table_free(report->tables[i]);
-	for (size_t i = 0; i < report->nr_notes; i++)
-		free(report->notes[i]);
+	array_for_each(table, report->tables, report->nr_tables)
+		table_free(*table);
+	array_for_each(note, report->notes, report->nr_notes)
+		free(*note);
 	table_free(report->fields);
 	table_free(report->quality);
 	free(report->tables);
@@ -156,8 +146,8 @@ int report_check(const struct report *report)
 	if (!report || report->failed || !table_is_whole(report->fields) ||
 	    !table_is_whole(report->quality))
 		return -ENOMEM;
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!table_is_whole(report->tables[i]))
+	array_for_each(table, report->tables, report->nr_tables)
+		if (!table_is_whole(*table))
 			return -ENOMEM;
 	return 0;
 }
@@ -254,12 +244,13 @@ size_t table_col_as(struct table *table, enum metric_id id, const char *key, con
 	/* Refuse to add a column after the first row, because every cell would have to be moved. */
 	if (!table || !metric || table->nr_rows)
 		return SIZE_MAX;
-	if (array_push(table->cols, table->nr_cols, (struct column){.metric = metric})) {
+	if (array_push(table->cols, table->nr_cols,
+		       (struct column){.metric = metric,
+				       .key = copy_str(key ?: metric->key, table->failed),
+				       .title = copy_str(title ?: metric->title, table->failed)})) {
 		*table->failed = true;
 		return SIZE_MAX;
 	}
-	table->cols[table->nr_cols - 1].key = copy_str(key ?: metric->key, table->failed);
-	table->cols[table->nr_cols - 1].title = copy_str(title ?: metric->title, table->failed);
 	return table->nr_cols - 1;
 }
 
@@ -309,10 +300,7 @@ int table_metric(const struct table *table, enum metric_id id)
 	return -1;
 }
 
-/*
- * Appends a column to a table that has at most one row. Allocates the cell before the column is
- * added, so that no column is added if the allocation fails.
- */
+/* Appends a column with its cell, or neither, to a table that has at most one row. */
 static struct value *single(struct table *table, enum metric_id id)
 {
 	struct value *cells = table ? grow(table->cells, table->nr_cols, sizeof(*cells)) : NULL;
@@ -336,8 +324,8 @@ bool report_head_key(const char *key, size_t len)
 	static const char *const head[] = {"schema", "time_unix_ns", "window_ns",
 					   "source", "quality",	     "notes"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
-		if (strlen(head[i]) == len && !strncmp(key, head[i], len))
+	array_for_each(name, head, ARRAY_SIZE(head))
+		if (strlen(*name) == len && !strncmp(key, *name, len))
 			return true;
 	return false;
 }
@@ -354,9 +342,9 @@ struct value *report_quality(struct report *report, enum metric_id id)
 
 const struct table *report_find(const struct report *report, const char *key)
 {
-	for (size_t i = 0; report && i < report->nr_tables; i++)
-		if (report->tables[i]->key && !strcmp(report->tables[i]->key, key))
-			return report->tables[i];
+	array_for_each(table, report ? report->tables : NULL, report ? report->nr_tables : 0)
+		if ((*table)->key && !strcmp((*table)->key, key))
+			return *table;
 	return NULL;
 }
 

@@ -32,19 +32,12 @@ struct value {
 
 struct column {
 	const struct metric *metric;
-	/*
-	 * column specification from which the cells are filled, or NULL if the caller fills the
-	 * cells
-	 */
-	const struct column_spec *spec;
-	char *key; /* key of the column: the key of its metric, or another key such as "p99_ns" */
-	char *title;
+	const struct column_spec *spec; /* for columns_fill(); NULL if the caller fills the cells */
+	char *key, *title;		/* key and title of the metric, or "p99_ns" and "p99" */
 	bool data_only; /* the column is in JSON and CSV, but not in text */
 };
 
-/*
- * A table of values. All columns must be added before the first row. Cells of a new row are null.
- */
+/* All columns must be added before the first row. Cells of a new row are null. */
 struct table {
 	char *key;   /* JSON key of the table */
 	char *title; /* heading of the table in text output, or NULL */
@@ -52,27 +45,14 @@ struct table {
 	size_t nr_cols;
 	struct value *cells; /* array of nr_rows × nr_cols cells */
 	size_t nr_rows;
-	/*
-	 * Text output draws the columns [bar_first, bar_end) as one stacked bar per row. The table
-	 * has no bar if bar_first and bar_end are equal.
-	 */
+	/* Text output draws these columns, if any, as one stacked bar per row. */
 	size_t bar_first, bar_end;
-	/*
-	 * The columns [parts_first, parts_end) are parts of one sum. Text output with --wide shows
-	 * all parts. Text output without --wide shows only the largest parts, in one column. The
-	 * table has no parts if parts_first and parts_end are equal.
-	 */
+	/* Text output without --wide shows only the largest of these columns, in one column. */
 	size_t parts_first, parts_end;
-	/* Key of the column that ranks the rows for columns_top(), or NULL to keep all rows. */
-	const char *rank;
-	bool text_hidden; /* text output shows the table only on request, such as with --all */
-	/* the rows are sentences, which CSV omits and which text output prints without a table */
-	bool sentences;
-	/*
-	 * True if the only row of the table is the sum of the rows of the previous table. Text
-	 * output prints the sum above the rows of the previous table.
-	 */
-	bool sum;
+	const char *rank; /* see struct table_spec */
+	bool text_hidden;
+	bool sentences; /* CSV omits the rows, and text output prints the rows without a table */
+	bool sum;	/* the only row is the sum of the previous table, and is printed above it */
 	/* true if another table of the report owns and frees key, title and columns */
 	bool borrows;
 	bool *failed; /* pointer to the out-of-memory flag of the report */
@@ -93,10 +73,7 @@ struct report {
 	bool failed; /* an allocation failed; never reset */
 };
 
-/*
- * After an allocation failure all setters do nothing, so callers check only the result of
- * report_check().
- */
+/* After an allocation failure all setters do nothing; report_check() reports the failure. */
 struct report *report_new(const char *command);
 /* Creates the report of a window. @source may be NULL. Returns NULL if out of memory. */
 struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t window_ns,
@@ -104,19 +81,13 @@ struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t
 void report_free(struct report *report);
 /* Returns 0, or -ENOMEM if @report is NULL or any allocation for @report failed. */
 int report_check(const struct report *report);
-/*
- * Stores a complete report in @ret_report. Frees an incomplete report and returns -ENOMEM. Returns
- * -ENOMEM if @report is NULL.
- */
+/* Stores a complete report. Returns -ENOMEM if @report is NULL, or incomplete and now freed. */
 int report_finish(struct report *report, struct report **ret_report);
 void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* True for a top-level key of every report, such as "schema" and "window_ns". */
 bool report_head_key(const char *key, size_t len);
-/*
- * Adds a top-level key (report_field()) or a quality key (report_quality()) to the report, and
- * returns the cell of the new key. The caller must not add the same key twice to a report.
- */
+/* Adds a top-level key or a quality key, once per report, and returns its cell. */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 
@@ -135,14 +106,12 @@ size_t table_col_as(struct table *table, enum metric_id id, const char *key, con
 size_t table_row(struct table *table);
 /* Returns a cell of a table. Returns a dummy cell, never NULL, if the cell does not exist. */
 struct value *table_cell(const struct table *table, size_t row, size_t col);
-/* Index of the column of @table with the key @key, or -1 if @table lacks the column. */
+/* Index of the column with the key @key, or -1. */
 int table_find(const struct table *table, const char *key);
-/* Index of the first column of @table with metric @id, or -1 if @table lacks the metric. */
+/* Index of the first column with the metric @id, or -1. */
 int table_metric(const struct table *table, enum metric_id id);
 
-/*
- * Finds the table of @report with the key @key. Returns NULL if @report is NULL or lacks the table.
- */
+/* Returns NULL if @report is NULL or lacks the table. */
 const struct table *report_find(const struct report *report, const char *key);
 /* Value of a cell by row and key. Returns a null value, never NULL, if the cell does not exist. */
 const struct value *table_get(const struct table *table, size_t row, const char *key);
@@ -161,10 +130,9 @@ void value_str(struct value *value, const char *str);
 double value_number(const struct value *value);
 
 /*
- * Reads the first report of @text. Sets *@ret_used to the length of the first report; the next
- * report starts at this offset. Returns -ENODATA if @text is blank, and -EINVAL with the reason in
- * @err if @text is not a report. A report that was read from JSON has no table titles and no hints
- * for text output, because JSON does not contain titles and hints.
+ * Reads the first report of @text. The next report starts at offset *@ret_used. Returns -ENODATA if
+ * @text is blank, and -EINVAL with the reason in @err if @text is not a report. JSON contains
+ * neither titles of tables nor hints for text output, so the report lacks them.
  */
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
 		     struct err *err);

@@ -30,7 +30,7 @@ enum timeline_kind {
 };
 
 struct timeline_event {
-	uint64_t ns; /* time of the event, CLOCK_MONOTONIC */
+	uint64_t ns; /* CLOCK_MONOTONIC, as all points in time of the timeline */
 	enum timeline_kind kind;
 	uint32_t cpu;
 	uint32_t pid, other, arg;
@@ -45,41 +45,34 @@ struct timeline_task {
 
 /* Interval of a CPU in one context, such as a task or an interrupt. */
 struct timeline_slice {
-	uint64_t from_ns, to_ns; /* start and end, CLOCK_MONOTONIC */
+	uint64_t from_ns, to_ns;
 	const char *part;	 /* name of the context: "task", "hardirq" and so on */
 	const char *name;	 /* name of the interrupt or softirq, or NULL */
 	uint32_t cpu;
-	/* pid of the current task, which an interrupt may be interrupting; 0 if idle */
-	uint32_t pid;
+	uint32_t pid;	/* current task, also below an interrupt; 0 if idle */
 	uint32_t state; /* number of the idle state */
 };
 
 /* A wait of a task for a CPU: waker, culprit and parts of the wait. */
 struct timeline_wait {
-	uint64_t from_ns, to_ns; /* start and end, CLOCK_MONOTONIC */
-	/* time of the start of the wake-up in ns, or 0 if the task was preempted */
-	uint64_t waking_ns;
+	uint64_t from_ns, to_ns;
+	uint64_t waking_ns; /* start of the wake-up, or 0 if the task was preempted */
 	uint32_t cpu, pid;
 	bool woken; /* true if the task slept before the wait; false if the task was preempted */
 	bool held;		 /* true if CPU quota throttled the task at from_ns */
-	/* time in ns from from_ns on in which CPU quota throttled the task, or 0 if unknown */
-	uint64_t throttled_ns;
+	uint64_t throttled_ns;	 /* throttled time from from_ns on, or 0 if unknown */
 	uint32_t waker, waker_cpu;
-	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */
-	const char *waker_irq;
-	/* pid of the task that ran longest during the wait, or UINT32_MAX */
-	uint32_t culprit;
+	const char *waker_irq; /* interrupt or softirq that woke the task, or NULL */
+	uint32_t culprit;      /* task that ran longest during the wait, or UINT32_MAX */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
-	uint64_t avoidable_ns;	 /* part of the wait in ns in which another allowed CPU was idle */
+	uint64_t avoidable_ns;	 /* part of the wait in which another allowed CPU was idle */
 	uint32_t idle_cpu;	 /* a CPU that was idle and that the task may use, or UINT32_MAX */
 	uint64_t idle_cpu_ns;
 };
 
-/*
- * A part of a wait: the CPU quota throttled the task, or another allowed CPU was idle (avoidable).
- */
+/* Part of a wait: CPU quota throttled the task, or another allowed CPU was idle (avoidable). */
 struct timeline_hold {
-	uint64_t from_ns, to_ns; /* start and end, CLOCK_MONOTONIC */
+	uint64_t from_ns, to_ns;
 	uint32_t cpu, pid;
 	bool avoidable;
 };
@@ -89,26 +82,19 @@ struct timeline {
 	size_t nr_events;
 	struct timeline_task *tasks; /* tasks, sorted by pid */
 	size_t nr_tasks;
-	/* throttled and avoidable parts of all waits, sorted by the end of the wait */
-	struct timeline_hold *holds;
+	struct timeline_hold *holds; /* sorted by the end of the wait */
 	size_t nr_holds;
-	/*
-	 * Data for the pictures of the HTML page: the longest waits, and some slices. The slices
-	 * surround the event that ended the recording, or the longest wait.
-	 */
+	/* for the pictures of the HTML page, see trace_timeline_picture() */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;
 	struct timeline_wait *waits;
 	size_t nr_waits, all_waits;
-	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the recording */
+	uint64_t start_ns, end_ns;	 /* start and end of the recording */
 	uint64_t from_ns, to_ns;	 /* time range of the slices */
 	uint64_t lost;			 /* number of events that were lost during the recording */
-	/* number of waits that started before the recording or in a gap of the recording */
-	uint64_t unknown_starts;
-	/* Sentence about the event that ended the recording, or NULL if there was no event. */
-	char *ended;
-	const char *machine;		 /* names of host and kernel, or NULL */
-	uint64_t end_ns;		 /* CLOCK_MONOTONIC at the end of the recording */
+	uint64_t unknown_starts;	 /* waits that started before the recording or in a gap */
+	char *ended;	     /* sentence about the event that ended the recording, or NULL */
+	const char *machine; /* names of host and kernel, or NULL */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };
 

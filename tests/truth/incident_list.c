@@ -45,10 +45,7 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/*
-	 * The advice must lower the weights of both busy cgroups: a busy cgroup takes over the CPU
-	 * time that the other busy cgroup loses.
-	 */
+	/* Each busy cgroup would use the CPU time that the other busy cgroup loses. */
 	{
 		.name = "two-neighbours",
 		.settings = {WEIGHT("/app", 1, 2)},
@@ -67,12 +64,7 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/*
-	 * A request takes many time slices, so most waits of the service begin with a preemption. A
-	 * request runs for up to 60 ms, because computing takes up to twice as long while the other
-	 * CPU is busy. In a finding, a task counts as CPU-bound if it runs for more than 200 ms
-	 * between two sleeps.
-	 */
+	/* Most waits of the service begin with a preemption, because a request is long. */
 	{
 		.name = "long-requests",
 		.loads = {{LOAD("/app", 1), .comm = "service", .burn_us = 30000,
@@ -136,11 +128,7 @@ const struct incident incidents[] = {
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
 	},
-	/*
-	 * Waits of the starved task, the service, are longer than a window. The window begins
-	 * settle_ms after the start of the loads, because a wait that ends earlier is too short for
-	 * the rule sched_idle.
-	 */
+	/* Waits of the service are longer than a window, and begin before the window. */
 	{
 		.name = "starved",
 		.loads = {{LOAD("/app", 1), SERVICE, .policy = SCHED_IDLE, ON_CPU_1},
@@ -264,10 +252,7 @@ const struct incident incidents[] = {
 			  {LOAD("/batch", 1), .comm = "burner", BUSY, ON_CPU_1}},
 		.spared = "/batch",
 	},
-	/*
-	 * This incident runs with one online CPU, because with two CPUs a task that waits behind
-	 * kernel code could use the second CPU.
-	 */
+	/* On a second CPU the service would not wait behind kernel code. */
 	{
 		.name = "short-lived-cgroup",
 		.loads = {{LOAD("/app", 6), OFTEN},
@@ -295,11 +280,7 @@ const struct incident incidents[] = {
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
 	},
-	/*
-	 * Requests to the service are short, so that the task "writer" waits little for the
-	 * service. Requests are frequent, so that the service uses more CPU time than the writer.
-	 * Therefore the writer is no culprit.
-	 */
+	/* Short and frequent requests use more CPU time than the writer, which is no culprit. */
 	{
 		.name = "loop-worker",
 		.loads = {{LOAD("/app", 4), .comm = "service", .burn_us = 1000, .sleep_us = 9000},

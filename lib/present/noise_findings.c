@@ -15,8 +15,7 @@
  */
 #define DELAY_P99_NS 1000000
 
-static const struct finding_rule thread = {"thread_on_core", "kernel_thread", RULE_NOISE,
-					   "pin the thread to other CPUs: taskset -cp LIST TID"};
+static const struct finding_rule thread = {"thread_on_core", "kernel_thread", RULE_NOISE, NULL};
 static const struct finding_rule function = {
 	"work_function", "kernel_thread", RULE_NOISE,
 	"find the code that queues this function with subtick trace"};
@@ -95,9 +94,10 @@ static void add_delays(const struct noise_window *w, struct report *report)
 void noise_findings(const struct noise_window *w, const struct overview_window *all,
 		    struct report *report)
 {
-	const struct overview_window of_noise = {.noise = w};
+	const struct overview_window of_noise = {.noise = w}, *o = all ?: &of_noise;
+	struct overview_steal steal = overview_steal(o);
 
-	add_noise_finding(all ?: &of_noise, report);
+	add_noise_finding(o, &steal, report);
 	add_threads(w, report);
 	add_functions(w, report);
 	add_delays(w, report);

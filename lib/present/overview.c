@@ -75,9 +75,8 @@ static void note_load(struct report *report, const struct load_window *w)
 
 		if (w->cpu[cpu].flags & LOAD_NO_FIGURE || !shown)
 			continue;
-		if (load_is_stolen(&w->cpu[cpu]))
-			return;
-		if (load_is_wrong(shown->busy_ratio, w->cpu[cpu].busy_ratio))
+		if (load_is_stolen(&w->cpu[cpu]) ||
+		    load_is_wrong(shown->busy_ratio, w->cpu[cpu].busy_ratio))
 			return;
 		compared++;
 	}
@@ -131,6 +130,7 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 			 bool all_in_load, struct report **ret_report)
 {
 	bool whole = w->load && w->runq && w->runq->has_blame && !all_in_load;
+	struct overview_steal steal = {.lost = 1.0};
 	struct report *report;
 
 	switch (part) {
@@ -143,19 +143,22 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 	default:
 		break;
 	}
-	report = load_report_begin("load", w->load, all_in_load ? overview_steal(w).lost : 1.0);
+	if (all_in_load)
+		steal = overview_steal(w);
+	report = load_report_begin("load", w->load, steal.lost);
 	if (!report)
 		return -ENOMEM;
 	if (all_in_load && w->wake)
 		wake_findings(w->wake, report);
 	if (all_in_load)
-		overview_findings(w, report);
+		overview_findings(w, &steal, report);
 	return report_finish(report, ret_report);
 }
 
 int overview_report(const struct overview_window *w, struct report **ret_report)
 {
-	struct report *report = load_report_begin("overview", w->load, overview_steal(w).lost);
+	struct overview_steal steal = overview_steal(w);
+	struct report *report = load_report_begin("overview", w->load, steal.lost);
 	const struct table *findings;
 	struct table *tasks;
 
@@ -176,7 +179,7 @@ int overview_report(const struct overview_window *w, struct report **ret_report)
 		report_note(report, "run-queue latency is unavailable: %s%s%s", why->what,
 			    why->fix[0] ? "; fix: " : "", why->fix);
 	}
-	overview_findings(w, report);
+	overview_findings(w, &steal, report);
 	findings = findings_of(report);
 	if (w->runq && findings && !findings->nr_rows)
 		note_no_finding(report, w);

@@ -13,7 +13,9 @@ extern const struct table_spec *const overview_tables[]; /* NULL-terminated list
  * with blame.
  */
 void overview_wait_findings(const struct overview_window *window, struct report *report);
-void overview_findings(const struct overview_window *window, struct report *report);
+struct overview_steal;
+void overview_findings(const struct overview_window *window, struct overview_steal *steal,
+		       struct report *report);
 int overview_report(const struct overview_window *window, struct report **ret_report);
 /*
  * Builds the report of one meter of the overview, if its window is available. If @all_in_load is

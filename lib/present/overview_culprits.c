@@ -2,13 +2,8 @@
 /* Adds findings about real-time tasks, affinity, and tasks of the victim's own cgroup. */
 #include "present/overview_rules.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-
-#ifndef SCHED_DEADLINE
-#define SCHED_DEADLINE 6
-#endif
 
 /* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
@@ -280,8 +275,11 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 	if (v->process)
 		finding_set(victims, "%s %u", each, lower->pid);
 	else
-		suspects_command(v->o, v->path, idle ? is_sched_idle : is_nicer, top, each,
-				 victims);
+		suspects_command(v->o, v->path,
+				 v->starved ? has_name
+				 : idle	    ? is_sched_idle
+					    : is_nicer,
+				 v->starved ? (const void *)lower->name : top, each, victims);
 	suspects_command(v->o, v->path, has_name, top->name, "chrt -i -p 0", f.command);
 	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
 		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
@@ -348,7 +346,15 @@ static void add_offline_finding(const struct overview_window *o, struct finding 
 	}
 }
 
-void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns,
+/* Lost time for the order of the findings, if the victim's cgroup makes other cgroups wait. */
+static uint64_t ranked_ns(uint64_t lost, uint64_t caused_ns)
+{
+	double least = DELAYS_OTHER * (double)lost;
+
+	return (double)caused_ns > least ? (uint64_t)least : lost;
+}
+
+void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, bool hog,
 		      struct report *report)
 {
 	uint64_t lost = (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested));
@@ -357,36 +363,39 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 	struct finding f;
 	const struct suspect *busiest = NULL;
 	char rate[96], busy[FINDING_NAME];
+	double load;
 	size_t len;
 	bool own;
 
 	if (is_short_lived(v->o, sums)) {
-		add_short_lived_finding(v, sums, v->path, wait_ns, lost, report);
+		add_short_lived_finding(v, sums, v->path, wait_ns, lost, ranked_ns(lost, caused_ns),
+					report);
 		return;
 	}
 	if (add_priority_finding(v, wait_ns, lost, report))
 		return;
-	lost = (uint64_t)((double)lost * own_load(v->o, sums));
+	load = own_load(v->o, sums);
+	lost = (uint64_t)((double)lost * load);
+	if (hog && load < RULE_MOST)
+		caused_ns = UINT64_MAX;
 	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
 	task_sums_text(v->o, sums, busy, sizeof(busy));
-	/* Name the busiest task as culprit only if the cgroup also has tasks with other names. */
 	own = one && sums->top && has_name(one, sums->top->name) &&
 	      (double)sums->top_ns > RULE_MOST * (double)sums->ns;
-	if (!own && sums->top_ns < sums->ns)
+	if (!own && sums->top)
 		busiest = yield_busy(v, sums, v->process ? RULE_MOST : BUSY_SHARE, f.command);
 	if (busiest)
 		finding_set(f.culprit, "%s: %s", v->path, busiest->name);
 	len = strlen(busy);
-	if (busiest && !has_name(busiest, sums->top->name))
+	if (busiest && (sums->top_ns == sums->ns || !has_name(busiest, sums->top->name)))
 		snprintf(busy + len, sizeof(busy) - len, "; %s (PID %u) never sleeps",
 			 busiest->name, busiest->pid);
 	WAITS;
 	if (!f.command[0])
 		add_offline_finding(v->o, &f, busy, sizeof(busy));
-	if ((double)caused_ns > DELAYS_OTHER * (double)lost)
-		f.lost_ns = (uint64_t)(DELAYS_OTHER * (double)lost);
+	f.lost_ns = ranked_ns(lost, caused_ns);
 	if (!one) {
 		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, rate,
 			     busy);

@@ -12,10 +12,7 @@
 #include "present/runq.h"
 #include "present/wake.h"
 
-/*
- * Minimum of the factor that reduces the lost time of short-lived processes and their parent. The
- * lost time is reduced because each new process begins with a wait.
- */
+/* Minimum of the factor that reduces the lost time of short-lived processes and their parent. */
 #define FORKED 0.1
 /*
  * Minimum number of process exits per second for reducing the lost time of short-lived processes.
@@ -138,7 +135,8 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 			     .group = group,
 			     .rows = o->runq->blame,
 			     .nr_rows = o->runq->nr_blame,
-			     .weight = 1.0};
+			     .weight = 1.0,
+			     .forked = 1.0};
 	v->name = runq_party_name(o->runq->per, &group->party, v->buf);
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
@@ -153,10 +151,11 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	sum_tasks(o, group->party.group, &v->sums);
 	if (!is_short_lived(o, &v->sums) || exited_hz(o, &v->sums) < FORKED_HZ)
 		return;
-	lived = (double)(v->sums.ns - forking_ns(&v->sums)) /
+	lived = (double)(v->sums.ns - v->sums.siblings_ns - forking_ns(&v->sums)) /
 		(double)(v->sums.ns + v->sums.exited_ns);
-	v->delayed *= fmax(FORKED, lived);
-	v->rested *= fmax(FORKED, lived);
+	v->forked = fmax(FORKED, lived);
+	v->delayed *= v->forked;
+	v->rested *= v->forked;
 }
 
 static bool is_below(const char *path, const char *top, size_t len)
@@ -383,10 +382,10 @@ static void limit_idle_states(const struct wake_state *state, struct finding *f)
 		    wake_limit_value(state->claimed_ns - NSEC_PER_USEC, value));
 }
 
-static void add_idle_exit_finding(const struct victim *v, struct report *report)
+/* The waits that stolen time caused are in the finding about stolen time. */
+static void add_idle_exit_finding(const struct victim *v, uint64_t stolen, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;
-	uint64_t stolen;
 	const struct wake_state *state = slowest_state(v->o);
 	struct finding f;
 	char rate[48];
@@ -397,11 +396,6 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	 */
 	if (longest > IDLE_EXIT_MAX_NS)
 		lost -= longest < lost ? longest : lost;
-	/* overview_steal() reads all cgroups, so it is not called for cgroups without a finding. */
-	if (!findings_due(report, RULE(IDLE_EXIT), lost))
-		return;
-	/* The finding about stolen time already includes the waits that stolen time caused. */
-	stolen = overview_steal(v->o).ns;
 	lost -= stolen < lost ? stolen : lost;
 	if (!findings_due(report, RULE(IDLE_EXIT), lost))
 		return;
@@ -448,6 +442,9 @@ static uint64_t caused_ns(const struct victim *v)
 static void add_waits_finding(const struct victim *v, struct report *report)
 {
 	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0, all_ns = 0;
+	const struct table *table = findings_of(report);
+	bool hog = false;
+	size_t nr;
 
 	array_for_each(row, v->rows, v->nr_rows) {
 		struct task_sums sums;
@@ -469,12 +466,17 @@ static void add_waits_finding(const struct victim *v, struct report *report)
 		all_ns += wait_ns;
 		if (row->culprit.group == row->victim.group)
 			same_ns = wait_ns;
+		else
+			hog = hog || (is_cpu_bound(sums.ns, sums.sleeps) &&
+				      (double)sums.ns >= RULE_MOST * (double)v->o->load->window_ns);
 	}
 	if (add_affinity_finding(v, all_ns, report))
 		return;
-	if (same_ns && same_ns >= least)
-		add_same_finding(v, same_ns, caused_ns(v), report);
+	nr = table ? table->nr_rows : 0;
 	add_neighbours_finding(v, report);
+	hog = hog && table && table->nr_rows > nr;
+	if (same_ns && same_ns >= least)
+		add_same_finding(v, same_ns, caused_ns(v), hog, report);
 }
 
 static const struct suspect *first_starved(const struct overview_window *o, const char *path)
@@ -533,17 +535,16 @@ static bool has_finding(const struct report *report, const char *victim)
 	return false;
 }
 
-/* @taken is the share of the wait time that interrupts caused. */
 static void add_victim_finding(const struct overview_window *o,
-			       const struct runq_group_window *group, double taken,
-			       struct report *report)
+			       const struct runq_group_window *group,
+			       const struct overview_steal *steal, struct report *report)
 {
 	struct victim v;
 
 	victim_init(&v, o, group);
-	v.weight = (1.0 - taken) * v.process_share;
+	v.weight = (1.0 - steal->taken) * v.process_share;
 	add_quota_finding(&v, report);
-	add_idle_exit_finding(&v, report);
+	add_idle_exit_finding(&v, steal->ns, report);
 	if (!(runq_p99(o->runq, group, group->sum_ns) < LEAST_P99_NS) && !is_replaced(&v))
 		add_waits_finding(&v, report);
 }
@@ -588,14 +589,14 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 	add_waits_finding(&v, report);
 }
 
-static void add_victims_finding(const struct overview_window *o, double taken,
+static void add_victims_finding(const struct overview_window *o, const struct overview_steal *steal,
 				struct report *report)
 {
 	const struct runq_window *w = o->runq;
 
 	for (size_t i = 0; w && i < w->nr_groups; i++)
 		if (findings_due(report, RULE(NEIGHBOUR), w->groups[i].sum_ns))
-			add_victim_finding(o, &w->groups[i], taken, report);
+			add_victim_finding(o, &w->groups[i], steal, report);
 	for_each_suspect(s, &o->suspects)
 		if (w && s->starved)
 			add_starved_finding(o, s, report);
@@ -603,12 +604,17 @@ static void add_victims_finding(const struct overview_window *o, double taken,
 
 void overview_wait_findings(const struct overview_window *o, struct report *report)
 {
-	add_victims_finding(o, add_noise_finding(o, NULL), report);
+	struct overview_steal steal = overview_steal(o);
+
+	add_noise_finding(o, &steal, NULL);
+	add_victims_finding(o, &steal, report);
 }
 
-void overview_findings(const struct overview_window *o, struct report *report)
+void overview_findings(const struct overview_window *o, struct overview_steal *steal,
+		       struct report *report)
 {
-	add_victims_finding(o, add_noise_finding(o, report), report);
+	add_noise_finding(o, steal, report);
+	add_victims_finding(o, steal, report);
 	if (o->runq)
 		runq_note_unknown(o->runq, report);
 }

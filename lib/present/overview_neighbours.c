@@ -63,9 +63,11 @@ static void set_weight(const struct overview_window *o, const char *path, const 
 		       bool first, char setting[FINDING_TEXT])
 {
 	const struct settings_level *level = competitor_level(o, path, other);
+	const char *most = strchr(weight_setting(o, true, false), '=') + 1;
 	/* The kernel refuses to set the weight of a cgroup whose cpu.idle is 1. */
 	bool can = level && level->idle != 1 &&
-		   (first ? level->weight > 0 : level->idle == 0 || level->weight > 2);
+		   (first ? level->weight > 0 && level->weight < atoi(most)
+			  : level->idle == 0 || level->weight > 2);
 
 	setting[0] = '\0';
 	if (can)
@@ -95,7 +97,8 @@ static bool is_only_process(const struct victim *v, const struct suspect *s)
 }
 
 void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
-			     uint64_t wait_ns, uint64_t lost_ns, struct report *report)
+			     uint64_t wait_ns, uint64_t lost_ns, uint64_t ranked_ns,
+			     struct report *report)
 {
 	const struct suspect *gone = sums->exited, *parent = sums->parent;
 	struct finding f = victim_finding(v, RULE(SHORT_LIVED), lost_ns, wait_ns);
@@ -111,18 +114,19 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 		set_weight(v->o, v->path, sums->path, true, f.setting);
 	if (!sums->group)
 		f.next = "start them in one cgroup, and set its cpu.idle to 1";
-	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(sums->path, "/") &&
+	else if (!f.setting[0] && parent && !strcmp(sums->path, "/") &&
 		 !(v->process && v->process->tgid == parent->tgid))
 		move_command(v, parent->pid, false, NULL, f.command);
-	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy != SCHED_IDLE &&
+	else if (!f.setting[0] && parent && parent->policy != SCHED_IDLE &&
 		 !is_only_process(v, parent))
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	else if (!f.setting[0])
 		set_weight(v->o, v->path, sums->path, true, f.setting);
+	wait_text(v, report, &f, rate, sizeof(rate));
+	f.lost_ns = ranked_ns;
 	findings_add(report, &f,
 		     "short-lived processes of %s (%.*f %s per second)%s make %s wait: %s", of,
-		     hz < 1.0, hz, gone->name, by, v->who,
-		     wait_text(v, report, &f, rate, sizeof(rate)));
+		     hz < 1.0, hz, gone->name, by, v->who, rate);
 }
 
 /*
@@ -368,8 +372,10 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 		wait_ns += competitors[i].wait_ns;
 		task_sums_add(&sums, &competitors[i].sums);
 	}
+	/* A culprit that uses more CPU time also delays short-lived processes of the victim. */
 	lost = (uint64_t)((double)wait_ns * v->weight *
-			  (v->delayed + (takes_more(v, &sums) ? v->rested : 0.0)));
+			  (takes_more(v, &sums) ? (v->delayed + v->rested) / v->forked
+						: v->delayed));
 	f = victim_finding(v, RULE(NEIGHBOUR), lost, wait_ns);
 	name_competitor(v, &competitors[0], name);
 	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns ||
@@ -383,7 +389,7 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 		return;
 	jobs = competitors[0].jobs && competitors[0].nr > 1 && sums.exited;
 	if (nr == 1 && (jobs || is_short_lived(v->o, &sums))) {
-		add_short_lived_finding(v, &sums, name, wait_ns, lost, report);
+		add_short_lived_finding(v, &sums, name, wait_ns, lost, lost, report);
 		return;
 	}
 	finding_set(f.culprit, "%s", path);
@@ -469,11 +475,10 @@ static bool replaces(const struct victim *v, const struct competitor *r,
 /* True if the busiest tasks of @one and @other may use the same CPU. */
 static bool share_cpu(const struct task_sums *one, const struct task_sums *other)
 {
-	if (one->top && other->top)
-		cpuset_for_each(cpu, &one->top->allowed)
-			if (cpuset_has(&other->top->allowed, cpu))
-				return true;
-	return false;
+	struct cpuset both = one->top ? one->top->allowed : (struct cpuset){0};
+
+	cpuset_and(&both, other->top ? &other->top->allowed : &(struct cpuset){0});
+	return cpuset_count(&both) > 0;
 }
 
 /*

@@ -215,27 +215,23 @@ static void add_source_finding(const struct overview_window *o, const struct spr
 		     (double)all->count * 1e9 / (double)o->noise->window_ns, from);
 }
 
-double add_noise_finding(const struct overview_window *o, struct report *report)
+void add_noise_finding(const struct overview_window *o, struct overview_steal *steal,
+		       struct report *report)
 {
-	uint64_t waits_ns = 0;
-	double taken = overview_steal(o).taken;
-
-	for (size_t i = 0; o->runq && i < o->runq->nr_groups; i++)
-		waits_ns += runq_woken_ns(&o->runq->groups[i]);
 	for (size_t i = 0; o->noise && i < o->noise->nr_sources; i++) {
 		struct spread all;
 		double part;
 
 		if (!gather(o->noise, i, &all))
 			continue;
-		part = waits_ns ? (double)all.worst->ns / busy_ns(o->load, all.worst->cpu) : 0.0;
-		if (part > 1.0 - taken)
-			part = 1.0 - taken;
-		taken += part;
+		part = steal->woken_ns ? (double)all.worst->ns / busy_ns(o->load, all.worst->cpu)
+				       : 0.0;
+		part = fmin(part, 1.0 - steal->taken);
+		steal->taken += part;
 		if (report)
-			add_source_finding(o, &all, (uint64_t)(part * (double)waits_ns), report);
+			add_source_finding(o, &all, (uint64_t)(part * (double)steal->woken_ns),
+					   report);
 	}
-	return taken;
 }
 
 /*
@@ -246,9 +242,7 @@ static double sleepers_share(const struct suspects *tasks)
 {
 	double all = 0.0, sleepers = 0.0;
 
-	for (size_t i = 0; i < tasks->nr; i++) {
-		const struct suspect *s = &tasks->list[i];
-
+	for_each_suspect(s, tasks) {
 		all += (double)s->ns;
 		sleepers += is_cpu_bound(s->ns, s->sleeps) ? 0.0 : (double)s->ns;
 	}
@@ -264,8 +258,12 @@ struct overview_steal overview_steal(const struct overview_window *o)
 {
 	const struct load_window *w = o->load;
 	struct overview_steal steal = {.lost = 1.0};
-	double idle = 0.0, woken = 0.0, busy = 0.0, lost;
+	double idle = 0.0, busy = 0.0, lost;
 
+	for (size_t i = 0; o->runq && i < o->runq->nr_groups; i++) {
+		idle += (double)runq_idle_exit_ns(o->runq, &o->runq->groups[i]);
+		steal.woken_ns += runq_woken_ns(&o->runq->groups[i]);
+	}
 	if (!w)
 		return steal;
 	cpuset_for_each(cpu, &w->cpus) {
@@ -276,14 +274,10 @@ struct overview_steal overview_steal(const struct overview_window *o)
 	}
 	if (!steal.ns)
 		return steal;
-	for (size_t i = 0; o->runq && i < o->runq->nr_groups; i++) {
-		idle += (double)runq_idle_exit_ns(o->runq, &o->runq->groups[i]);
-		woken += (double)runq_woken_ns(&o->runq->groups[i]);
-	}
 	idle = fmin(idle, (double)steal.ns);
 	steal.taken = (double)steal.ns / ((double)steal.ns + busy);
 	lost = idle + ((double)steal.ns - idle) * sleepers_share(&o->suspects) +
-	       woken * steal.taken;
+	       (double)steal.woken_ns * steal.taken;
 	steal.lost = lost / (double)steal.ns;
 	return steal;
 }

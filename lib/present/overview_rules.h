@@ -3,8 +3,14 @@
 #ifndef SUBTICK_PRESENT_OVERVIEW_RULES_H
 #define SUBTICK_PRESENT_OVERVIEW_RULES_H
 
+#include <sched.h>
+
 #include "measure/overview/overview.h"
 #include "report/findings.h"
+
+#ifndef SCHED_DEADLINE
+#define SCHED_DEADLINE 6
+#endif
 
 /* minimum wait time for a finding: 10 ms per second, summed over all tasks of a group */
 #define RULE_WAITS 0.01
@@ -64,7 +70,8 @@ struct task_sums {
 	const struct suspect *exited; /* sum of the exited processes of one name, or NULL */
 	/*
 	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of the
-	 * exited processes, unless this cgroup has no live task. @parents is the number of parent
+	 * exited processes, unless this cgroup has no live task. PID 1 is never the parent, because
+	 * the kernel makes PID 1 the parent of orphaned processes. @parents is the number of parent
 	 * processes with the same name.
 	 */
 	const struct suspect *parent;
@@ -107,6 +114,11 @@ struct victim {
 	 * tasks that are not CPU-bound.
 	 */
 	double delayed, rested;
+	/*
+	 * Factor that reduced @delayed and @rested because the victim starts short-lived processes.
+	 * Each new process begins with a wait, and its parent waits behind its own children.
+	 */
+	double forked;
 	/*
 	 * Factor for the lost time of findings about the victim: the share of the victim's wait
 	 * time that interrupts did not cause, times process_share.
@@ -273,18 +285,19 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
  * add_realtime_finding() adds a finding about the wait time @wait_ns that real-time tasks caused.
  * add_same_finding() adds a finding about the wait time @wait_ns that tasks of the victim's own
  * cgroup caused. @caused_ns is the longest wait time that the victim's cgroup causes in another
- * cgroup.
+ * cgroup. @hog is true if a CPU-bound cgroup uses at least half of a CPU and has a finding.
  */
 void add_realtime_finding(const struct victim *v, const struct task_sums *sums, uint64_t wait_ns,
 			  struct report *report);
-void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns,
+void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, bool hog,
 		      struct report *report);
 /*
  * Adds a finding whose culprits are the exited processes of @sums. @of is the name of the cgroup of
- * the exited processes.
+ * the exited processes. @ranked_ns is the lost time for the order of the findings.
  */
 void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
-			     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
+			     uint64_t wait_ns, uint64_t lost_ns, uint64_t ranked_ns,
+			     struct report *report);
 /* Adds findings about waits that tasks of other cgroups cause, except real-time tasks. */
 void add_neighbours_finding(const struct victim *v, struct report *report);
 void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
@@ -296,24 +309,30 @@ void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*
- * Adds findings about interrupts, softirqs and IPIs. If @report is NULL, adds no findings. A task
- * that waits for a running task also waits for the interrupts that delay the running task. Returns
- * the share of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is
- * NULL, add_noise_finding() reads only the window @o->noise.
+ * Time that the hypervisor stole from cores with a finding about stolen time. Callers compute it
+ * once per report, because it reads all cgroups.
  */
-double add_noise_finding(const struct overview_window *o, struct report *report);
-/* Time that the hypervisor stole from cores with a finding about stolen time. */
 struct overview_steal {
 	uint64_t ns;
+	uint64_t woken_ns; /* wait time after wake-ups, summed over all groups */
 	/*
 	 * Lost time ÷ stolen time. Longer waits of tasks for a core can raise the ratio above 1.
 	 * The ratio is 1 without stolen time.
 	 */
 	double lost;
-	double taken; /* share of the wait time after wake-ups that stolen time caused */
+	/* share of the wait time after wake-ups that stolen time caused, from 0 to 1 */
+	double taken;
 };
 
 struct overview_steal overview_steal(const struct overview_window *o);
+/*
+ * Adds findings about interrupts, softirqs and IPIs. If @report is NULL, adds no findings. A task
+ * that waits for a running task also waits for the interrupts that delay the running task, so
+ * @steal->taken then includes the share that interrupts caused. If @o->runq is NULL,
+ * add_noise_finding() reads only the window @o->noise.
+ */
+void add_noise_finding(const struct overview_window *o, struct overview_steal *steal,
+		       struct report *report);
 /* Path of the cgroup that lost the most time to noise sources of a class; "" if none. */
 const char *noise_hit_most(const struct noise_window *w, enum noise_class class);
 

@@ -3,15 +3,10 @@
 #include "present/overview_rules.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "present/runq.h"
-
-#ifndef SCHED_DEADLINE
-#define SCHED_DEADLINE 6
-#endif
 
 /* Minimum number of exits per second if processes are called short-lived. */
 #define SHORT_LIVED_HZ 1.0
@@ -236,7 +231,7 @@ struct busy {
 
 /*
  * Filter: true for tasks with the name of struct busy, and for CPU-bound tasks that use at least a
- * tenth of the cgroup's CPU time. A starved task does not count as CPU-bound, because a starved
+ * tenth of the cgroup's CPU time or half of the CPU time of the busiest task. A starved task does not count as CPU-bound, because a starved
  * task has no sleeps only because it does not run.
  */
 static bool is_busy(const struct suspect *s, const void *arg)
@@ -245,7 +240,8 @@ static bool is_busy(const struct suspect *s, const void *arg)
 
 	return (busy->name && has_name(s, busy->name)) ||
 	       (!s->starved && !is_realtime(s) && s->policy != SCHED_IDLE &&
-		is_cpu_bound(s->ns, s->sleeps) && 10 * s->ns >= busy->sums->ns);
+		is_cpu_bound(s->ns, s->sleeps) &&
+		(10 * s->ns >= busy->sums->ns || 2 * s->ns >= busy->sums->top->ns));
 }
 
 const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
@@ -261,10 +257,12 @@ const struct suspect *yield_busy(const struct victim *v, const struct task_sums 
 		sleeps += busy.name && has_name(s, busy.name) ? s->sleeps : 0;
 	}
 	/*
-	 * Tasks of one name that have almost all wake-ups of the victim's cgroup are victims, not
-	 * culprits.
+	 * Tasks of one name that have almost all wake-ups or all CPU time of the victim's cgroup are
+	 * victims, not culprits. Tasks with SCHED_IDLE already have the lowest priority.
 	 */
-	if (!strcmp(sums->path, v->path) && 10 * sleeps >= 9 * sums->sleeps && sums->sleeps)
+	if ((sums->top && sums->top->policy == SCHED_IDLE) ||
+	    (!strcmp(sums->path, v->path) &&
+	     (sums->top_ns == sums->ns || (10 * sleeps >= 9 * sums->sleeps && sums->sleeps))))
 		busy.name = NULL;
 	for_each_task(s, v->o, sums->path)
 	{
@@ -351,7 +349,7 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 			sums.siblings_ns += s->ns;
 	}
 	for_each_suspect(s, &o->suspects)
-		if (sums.exited && !sums.parent && s->pid && s->pid == sums.exited->parent &&
+		if (sums.exited && !sums.parent && s->pid > 1 && s->pid == sums.exited->parent &&
 		    (!sums.top || !strcmp(s->cgroup, sums.path)))
 			sums.parent = s;
 	*ret_sums = sums;

@@ -16,7 +16,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,11 +35,8 @@
 
 static void must_write(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+	if (!incident_write(path, text))
 		live_fail_all("cannot write %s to %s: %s", text, path, strerror(errno));
-	close(fd);
 }
 
 static void must_run(const char *command)
@@ -150,10 +146,11 @@ void incident_protect(void)
 
 const char *incident_no_tlb_ipis(void)
 {
-	struct utsname name;
-
-	uname(&name);
-	return strcmp(name.machine, "x86_64") ? "only x86 flushes TLBs of other CPUs by IPI" : NULL;
+#ifdef __x86_64__
+	return NULL;
+#else
+	return "only x86 flushes TLBs of other CPUs by IPI";
+#endif
 }
 
 const char *incident_no_cpuset(void)
@@ -167,11 +164,6 @@ const char *incident_needs_v1(void)
 {
 	return cgroups_v2() ? "in cgroup v2 a cgroup with tasks has no children with controllers"
 			    : NULL;
-}
-
-const char *incident_no_steal(void)
-{
-	return "an emulated guest has no steal clock; unit/findings tests the finding";
 }
 
 void incident_loop_begin(void)
@@ -303,25 +295,56 @@ void incident_pipeline(void)
 	}
 }
 
-static void *collect(void *unused)
+static void *spin(void *comm)
 {
-	prctl(PR_SET_NAME, "gc");
+	prctl(PR_SET_NAME, comm);
 	for (;;)
 		incident_burn(NSEC_PER_MSEC);
-	return unused;
+	return comm;
 }
 
-/* Runs a process in which one thread serves requests and two other threads never sleep. */
-void incident_collector(void)
+/* One thread serves requests, and @nr threads named @comm never sleep. */
+static void __attribute__((noreturn)) serve_beside(int nr, const char *comm)
 {
 	pthread_t thread;
 
-	for (int i = 0; i < 2; i++)
-		if (pthread_create(&thread, NULL, collect, NULL))
+	while (nr--)
+		if (pthread_create(&thread, NULL, spin, (void *)comm))
 			_exit(1);
 	for (;;) {
 		incident_burn(4 * NSEC_PER_MSEC);
 		truth_sleep_until(clock_mono_ns() + 12 * NSEC_PER_MSEC);
+	}
+}
+
+void incident_collector(void)
+{
+	serve_beside(2, "gc");
+}
+
+void incident_spinners(void)
+{
+	serve_beside(3, "service");
+}
+
+/*
+ * Starts a shell every 160 ms. Each shell starts two processes "gzip" and exits, so the parent of
+ * the processes is then PID 1.
+ */
+void incident_cron(void)
+{
+	uint64_t next = clock_mono_ns();
+
+	signal(SIGCHLD, SIG_IGN);
+	for (;;) {
+		if (!fork()) {
+			prctl(PR_SET_NAME, "gzip");
+			if (!fork() || !fork())
+				incident_burn(60 * NSEC_PER_MSEC);
+			_exit(0);
+		}
+		next += 160 * NSEC_PER_MSEC;
+		truth_sleep_until(next);
 	}
 }
 

@@ -11,9 +11,7 @@ const struct incident incidents[] = {
 		.settings = {QUOTA("/app", 15000)},
 		.loads = {{LOAD("/app", 2), SERVICE}},
 		.rule = "quota",
-		.victim = "/app",
 		.culprit = "/app",
-		.advised = true,
 		.attached = true,
 	},
 	{
@@ -30,7 +28,6 @@ const struct incident incidents[] = {
 		.victim = "/pod/app",
 		.culprit = "/pod",
 		.words = {"/pod"},
-		.advised = true,
 	},
 	{
 		.name = "quota-sibling",
@@ -41,42 +38,14 @@ const struct incident incidents[] = {
 		.victim = "/pod/app",
 		.culprit = "/pod",
 		.words = {"/pod/side"},
-		.advised = true,
-	},
-	{
-		.name = "quota-and-neighbour",
-		.settings = {QUOTA("/app", 10000)},
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/batch", 1), .comm = "burner", BUSY, ON_CPU_1}},
-		.only_full = true,
-		.rule = "quota",
-		.victim = "/app",
-		.culprit = "/app",
-		.advised = true,
 	},
 	{
 		.name = "neighbour",
 		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.rule = "neighbour",
-		.victim = "/app",
 		.culprit = "/batch",
-		.advised = true,
 	},
-	{
-		.name = "neighbour-heavier",
-		.settings = {WEIGHT("/batch", 600, 6144)},
-		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
-		.only_full = true,
-		.rule = "neighbour",
-		.victim = "/app",
-		.culprit = "/batch",
-		.words = {"of /batch is 6", "of /app only 10"},
-		.advised = true,
-	},
-	/*
-	 * The advice must lower the weights of both busy cgroups: a busy cgroup takes over the CPU
-	 * time that the other busy cgroup loses.
-	 */
+	/* Each busy cgroup would use the CPU time that the other busy cgroup loses. */
 	{
 		.name = "two-neighbours",
 		.settings = {WEIGHT("/app", 1, 2)},
@@ -84,9 +53,7 @@ const struct incident incidents[] = {
 			  {LOAD("/one", 2), .comm = "burner", BUSY},
 			  {LOAD("/two", 2), .comm = "burner", BUSY}},
 		.rule = "neighbour",
-		.victim = "/app",
 		.words = {"/one", "/two", "of /app only"},
-		.advised = true,
 	},
 	/* The neighbour has more tasks than CPUs and waits longer than the service does. */
 	{
@@ -95,32 +62,23 @@ const struct incident incidents[] = {
 			  {LOAD("/batch", 12), .comm = "worker", .burn_us = 6000,
 			   .sleep_us = 20000}},
 		.rule = "neighbour",
-		.victim = "/app",
 		.culprit = "/batch",
-		.advised = true,
 	},
-	/*
-	 * A request takes many time slices, so most waits of the service begin with a preemption. A
-	 * request runs for up to 60 ms, because computing takes up to twice as long while the other
-	 * CPU is busy. In a finding, a task counts as CPU-bound if it runs for more than 200 ms
-	 * between two sleeps.
-	 */
+	/* Most waits of the service begin with a preemption, because a request is long. */
 	{
 		.name = "long-requests",
 		.loads = {{LOAD("/app", 1), .comm = "service", .burn_us = 30000,
 			   .sleep_us = 150000},
 			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
 		.rule = "neighbour",
-		.victim = "/app",
 		.culprit = "/batch",
-		.advised = true,
 	},
 	{
 		.name = "own-threads",
 		.loads = {{LOAD("/app", 7), SERVICE}},
 		.rule = "same_group",
-		.victim = "/app",
 		.culprit = "/app",
+		.unadvised = true,
 	},
 	{
 		.name = "fifo",
@@ -128,7 +86,6 @@ const struct incident incidents[] = {
 			  {LOAD("/", 2), .comm = "rtjob", .burn_us = 10000, .sleep_us = 10000,
 			   .policy = SCHED_FIFO, .priority = 50}},
 		.rule = "realtime",
-		.victim = "/app",
 		.culprit = "rtjob",
 		.words = {"rtjob", "SCHED_FIFO", "50"},
 	},
@@ -145,7 +102,6 @@ const struct incident incidents[] = {
 		.victim = "/web/app",
 		.culprit = "agent",
 		.words = {"SCHED_RR", "/sys/agent"},
-		.advised = true,
 	},
 	{
 		.name = "deadline",
@@ -153,7 +109,6 @@ const struct incident incidents[] = {
 			  {LOAD("/", 1), .comm = "dljob", .burn_us = 8000, .sleep_us = 12000,
 			   .policy = SCHED_DEADLINE}},
 		.rule = "realtime",
-		.victim = "/app",
 		.culprit = "dljob",
 		.words = {"dljob", "SCHED_DEADLINE"},
 	},
@@ -162,7 +117,6 @@ const struct incident incidents[] = {
 		.loads = {{LOAD("/app", 2), SERVICE, .nice = 19},
 			  {LOAD("/app", 3), .comm = "builder", BUSY}},
 		.rule = "nice",
-		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "nice 19", "builder"},
 	},
@@ -171,25 +125,18 @@ const struct incident incidents[] = {
 		.loads = {{LOAD("/app", 2), SERVICE, .policy = SCHED_IDLE},
 			  {LOAD("/app", 2), .comm = "builder", BUSY}},
 		.rule = "sched_idle",
-		.victim = "/app",
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
 	},
-	/*
-	 * Waits of the starved task, the service, are longer than a window. The window begins
-	 * settle_ms after the start of the loads, because a wait that ends earlier is too short for
-	 * the rule sched_idle.
-	 */
+	/* Waits of the service are longer than a window, and begin before the window. */
 	{
 		.name = "starved",
 		.loads = {{LOAD("/app", 1), SERVICE, .policy = SCHED_IDLE, ON_CPU_1},
 			  {LOAD("/app", 2), .comm = "builder", BUSY, ON_CPU_1},
 			  {LOAD("/other", 1), .comm = "burner", BUSY, .cpu = 1}},
 		.rule = "sched_idle",
-		.victim = "/app",
 		.culprit = "builder",
 		.words = {"CPU time in"},
-		.advised = true,
 		.settle_ms = 2100,
 	},
 	{
@@ -197,9 +144,7 @@ const struct incident incidents[] = {
 		.loads = {{LOAD("/app", 2), SERVICE, ON_CPU_1},
 			  {LOAD("/app", 1), .comm = "burner", BUSY, ON_CPU_1}},
 		.rule = "affinity",
-		.victim = "/app",
 		.words = {"CPU 0", "idle"},
-		.advised = true,
 	},
 	{
 		.name = "cpuset",
@@ -207,10 +152,8 @@ const struct incident incidents[] = {
 		.loads = {{LOAD("/app", 4), SERVICE}},
 		.lacking = incident_no_cpuset,
 		.rule = "cpuset",
-		.victim = "/app",
 		.culprit = "cpuset.cpus",
 		.words = {"CPU 0", "idle"},
-		.advised = true,
 	},
 	{
 		.name = "three-causes",
@@ -220,9 +163,7 @@ const struct incident incidents[] = {
 			  {LOAD("/", 1), .comm = "rtjob", .burn_us = 2000, .sleep_us = 18000,
 			   .policy = SCHED_FIFO, .priority = 10}},
 		.rule = "quota",
-		.victim = "/app",
 		.culprit = "/app",
-		.advised = true,
 	},
 	{
 		.name = "membarrier",
@@ -233,15 +174,17 @@ const struct incident incidents[] = {
 		.rule = "ipi",
 		.culprit = "barrier",
 		.words = {"CPU 1"},
+		.victim = "",
+		.unadvised = true,
 	},
 	{
 		.name = "tlb-shootdown",
 		.loads = {{LOAD("/app", 1), .comm = "service", ON_CPU_1, .run = incident_protect}},
 		.lacking = incident_no_tlb_ipis,
 		.rule = "ipi",
-		.victim = "/app",
 		.culprit = "jit",
 		.words = {"CPU 1"},
+		.unadvised = true,
 	},
 	{
 		.name = "net-rx",
@@ -251,24 +194,23 @@ const struct incident incidents[] = {
 		.begin = incident_rps_begin,
 		.end = incident_rps_end,
 		.rule = "softirq",
-		.victim = "/app",
 		.culprit = "NET_RX",
+		.unadvised = true,
 	},
 	{
 		.name = "ksoftirqd",
 		.loads = {{LOAD("/app", 1), SERVICE, ON_CPU_1}},
 		.module = "tasklet_period_us=1000 burn_us=900",
 		.rule = "softirq",
-		.victim = "/app",
 		.culprit = "TASKLET",
 		.words = {"CPU 1"},
+		.unadvised = true,
 	},
 	{
 		.name = "hardirq",
 		.loads = {{LOAD("/app", 1), SERVICE, ON_CPU_1}},
 		.module = "irq_period_us=1000 burn_us=300",
 		.rule = "hardirq",
-		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"CPU 1"},
 	},
@@ -278,31 +220,17 @@ const struct incident incidents[] = {
 		.begin = incident_timers_begin,
 		.end = incident_timers_end,
 		.rule = "timer",
-		.victim = "/app",
 		.culprit = "timer",
 		.words = {"CPU 1"},
-	},
-	{
-		.name = "steal",
-		.lacking = incident_no_steal,
-		.rule = "steal",
-	},
-	{
-		.name = "idle-exit",
-		.loads = {{LOAD("/app", 2), .comm = "service", .burn_us = 20, .sleep_us = 1500}},
-		/*
-		 * In the short test, the start time of the window decides whether subtick reports
-		 * the finding.
-		 */
-		.only_full = true,
-		.rule = "idle_exit",
-		.victim = "/app",
+		.unadvised = true,
 	},
 	{
 		.name = "between-ticks",
 		.loads = {{LOAD("/batch", 1), .comm = "hider", .run = incident_hide, ON_CPU_1}},
 		.rule = "procstat_low",
 		.words = {"CPU 1"},
+		.victim = "",
+		.unadvised = true,
 	},
 	{
 		.name = "crowd",
@@ -310,7 +238,6 @@ const struct incident incidents[] = {
 		.begin = incident_crowd_begin,
 		.end = incident_crowd_end,
 		.rule = "neighbour",
-		.victim = "/app",
 		.culprit = "/batch",
 	},
 	{
@@ -325,20 +252,15 @@ const struct incident incidents[] = {
 			  {LOAD("/batch", 1), .comm = "burner", BUSY, ON_CPU_1}},
 		.spared = "/batch",
 	},
-	/*
-	 * This incident runs with one online CPU, because with two CPUs a task that waits behind
-	 * kernel code could use the second CPU.
-	 */
+	/* On a second CPU the service would not wait behind kernel code. */
 	{
 		.name = "short-lived-cgroup",
 		.loads = {{LOAD("/app", 6), OFTEN},
 			  {LOAD("/batch", 1), .comm = "cronjob", .burn_us = 12000, .forks_hz = 20}},
 		.alone = true,
 		.rule = "short_lived",
-		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"cronjob", "per second"},
-		.advised = true,
 	},
 	{
 		.name = "short-lived-root",
@@ -346,10 +268,8 @@ const struct incident incidents[] = {
 			  {LOAD("/", 1), .comm = "cronjob", .burn_us = 12000, .forks_hz = 20}},
 		.alone = true,
 		.rule = "short_lived",
-		.victim = "/app",
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
-		.advised = true,
 	},
 	{
 		.name = "fork-bomb",
@@ -357,16 +277,10 @@ const struct incident incidents[] = {
 			  {LOAD("/batch", 1), .comm = "bomb", .burn_us = 10, .forks_hz = 300}},
 		.alone = true,
 		.rule = "short_lived",
-		.victim = "/app",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
-		.advised = true,
 	},
-	/*
-	 * Requests to the service are short, so that the task "writer" waits little for the
-	 * service. Requests are frequent, so that the service uses more CPU time than the writer.
-	 * Therefore the writer is no culprit.
-	 */
+	/* Short and frequent requests use more CPU time than the writer, which is no culprit. */
 	{
 		.name = "loop-worker",
 		.loads = {{LOAD("/app", 4), .comm = "service", .burn_us = 1000, .sleep_us = 9000},
@@ -375,8 +289,8 @@ const struct incident incidents[] = {
 		.begin = incident_loop_begin,
 		.end = incident_loop_end,
 		.rule = "kernel_threads",
-		.victim = "/app",
 		.culprit = "loop",
+		.unadvised = true,
 	},
 	{
 		.name = "writeback",
@@ -386,9 +300,9 @@ const struct incident incidents[] = {
 		.begin = incident_ramdisk_begin,
 		.end = incident_ramdisk_end,
 		.rule = "kernel_threads",
-		.victim = "/app",
 		.culprit = "kworker",
 		.words = {"wb_workfn"},
+		.unadvised = true,
 	},
 	{
 		.name = "work",
@@ -396,9 +310,9 @@ const struct incident incidents[] = {
 		.alone = true,
 		.module = "cpu=0 work_period_us=15000 burn_us=9000",
 		.rule = "kernel_threads",
-		.victim = "/app",
 		.culprit = "trouble",
 		.words = {"kworker"},
+		.unadvised = true,
 	},
 	{
 		.name = "rcu",
@@ -407,6 +321,8 @@ const struct incident incidents[] = {
 		.module = "cpu=0 rcu_period_us=20000 burn_us=200",
 		.rule = "softirq",
 		.culprit = "RCU",
+		.victim = "",
+		.unadvised = true,
 	},
 	{
 		.name = "no-preempt",
@@ -415,7 +331,6 @@ const struct incident incidents[] = {
 		.alone = true,
 		.module = "",
 		.rule = "neighbour",
-		.victim = "/app",
 		.culprit = "staller",
 		.stays = "advice: no policy ends a section without preemption",
 	},
@@ -426,8 +341,8 @@ const struct incident incidents[] = {
 		.alone = true,
 		.module = "cpu=0",
 		.rule = "stop_machine",
-		.victim = "/app",
 		.culprit = "migration/0",
+		.unadvised = true,
 	},
 	/* Removing the quota of only one of /pod and /pod/app would not end the incident. */
 	{
@@ -437,7 +352,6 @@ const struct incident incidents[] = {
 		.rule = "quota",
 		.victim = "/pod/app",
 		.culprit = "/pod",
-		.advised = true,
 	},
 	/* A cgroup with weight 1 still waits after cpu.idle is set for the neighbour. */
 	{
@@ -447,9 +361,40 @@ const struct incident incidents[] = {
 			  {LOAD("/batch", 2), .comm = "burner", BUSY, ON_CPU_1},
 			  {LOAD("/other", 1), .comm = "solver", BUSY, .cpu = 1}},
 		.rule = "neighbour",
-		.victim = "/app",
 		.culprit = "/batch",
-		.advised = true,
+	},
+	/* The kernel schedules each session in the root cgroup as a group (autogroup). */
+	/* Threads that wait for a lock of the service in a loop have the name of the service. */
+	{
+		.name = "spinners",
+		.loads = {{LOAD("/app", 2), .comm = "service", .run = incident_spinners}},
+		.rule = "same_group",
+		.culprit = "/app: service",
+		.words = {"never sleeps"},
+	},
+	/* The victim starts a process for each request. */
+	{
+		.name = "cgi",
+		.loads = {{LOAD("/app", 1), .comm = "httpd", .burn_us = 8000, .forks_hz = 20},
+			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
+		.rule = "neighbour",
+		.culprit = "/batch",
+	},
+	/* The gzip processes wait longer than the service, but for each other. */
+	{
+		.name = "cron-shell",
+		.loads = {{LOAD("/app", 3), OFTEN},
+			  {LOAD("/cron", 1), .comm = "crond", .run = incident_cron}},
+		.alone = true,
+		.rule = "short_lived",
+		.culprit = "/cron: gzip",
+	},
+	{
+		.name = "session",
+		.loads = {{LOAD("/app", 2), SERVICE},
+			  {LOAD("/", 3), .comm = "hog", BUSY, .session = true}},
+		.rule = "neighbour",
+		.culprit = "hog",
 	},
 };
 

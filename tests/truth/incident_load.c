@@ -34,7 +34,7 @@ static int nr_tasks;
 static char *made[MAX_CGROUPS];
 static int nr_made;
 
-static bool write_text(const char *path, const char *text)
+bool incident_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
@@ -213,7 +213,7 @@ static void load_module(const char *parameters)
 
 void incident_cpus(int nr)
 {
-	if (!write_text("/sys/devices/system/cpu/cpu1/online", nr > 1 ? "1" : "0"))
+	if (!incident_write("/sys/devices/system/cpu/cpu1/online", nr > 1 ? "1" : "0"))
 		live_fail_all("cannot change CPU 1: %s", strerror(errno));
 }
 

@@ -5,7 +5,6 @@
  */
 #include "incidents.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,8 +116,9 @@ static const char *text_of(json_t *finding, const char *key)
 
 static bool matches(const struct incident *incident, json_t *finding)
 {
+	const char *victim = incident->victim ?: "/app";
 	bool good = !strcmp(text_of(finding, "rule"), incident->rule) &&
-		    (!incident->victim || !strcmp(text_of(finding, "victim"), incident->victim)) &&
+		    (!*victim || !strcmp(text_of(finding, "victim"), victim)) &&
 		    (!incident->culprit || strstr(text_of(finding, "culprit"), incident->culprit));
 
 	for (int i = 0; i < INCIDENT_WORDS && incident->words[i]; i++)
@@ -148,19 +148,12 @@ static bool apply(json_t *finding)
 {
 	const char *setting = text_of(finding, "next_setting");
 	const char *command = text_of(finding, "next_command"), *equal = strrchr(setting, '=');
-	size_t len = equal ? strlen(equal + 1) : 0;
 	char path[512];
-	bool written;
-	int fd;
 
 	if (!equal)
 		return !system(command);
 	snprintf(path, sizeof(path), "%.*s", (int)(equal - setting), setting);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	written = fd >= 0 && write(fd, equal + 1, len) == (ssize_t)len;
-	if (fd >= 0)
-		close(fd);
-	return written;
+	return incident_write(path, equal + 1);
 }
 
 /*
@@ -211,8 +204,8 @@ static void judge_advice(const struct incident *incident, json_t *first)
 
 	snprintf(what, sizeof(what), "ended by \"%s\"", *setting ? setting : command);
 	if (!*setting && !*command) {
-		if (incident->advised || known)
-			judged(!incident->advised, known, NULL, incident->name, "has advice");
+		if (!incident->unadvised || known)
+			judged(incident->unadvised, known, NULL, incident->name, "has advice");
 		return;
 	}
 	if (apply(first)) {
@@ -293,29 +286,26 @@ static void judge(const struct incident *incident)
 	incident_end(incident);
 }
 
-/*
- * True if option --test names the incident, or if the incident is part of the short or full test
- * that runs.
- */
-static bool selected(const struct incident *incident)
+/* True if option --test names the incident, or if @runs is true and option --test is missing. */
+static bool selected(const struct incident *incident, bool runs)
 {
 	const char *only = getenv("SUBTICK_VM_ONLY");
 	char padded[1024], word[128];
 
 	if (!only || !*only)
-		return incidents_full() || !incident->only_full;
+		return runs;
 	snprintf(padded, sizeof(padded), ",%s,", only);
 	snprintf(word, sizeof(word), ",%s,", incident->name);
 	return strstr(padded, word);
 }
 
-/* Runs the incidents of @list that options or the test's length select. Returns their number. */
-static unsigned int judge_list(const struct incident *list, unsigned int nr)
+/* Runs the incidents of @list that are selected. Returns their number. */
+static unsigned int judge_list(const struct incident *list, unsigned int nr, bool runs)
 {
 	unsigned int judged = 0;
 
 	for (unsigned int i = 0; i < nr; i++)
-		if (selected(&list[i])) {
+		if (selected(&list[i], runs)) {
 			judge(&list[i]);
 			judged++;
 		}
@@ -329,8 +319,8 @@ int main(void)
 	truth_begin(2);
 	cgroups_open();
 	setlinebuf(stdout);
-	nr = judge_list(incidents, nr_incidents);
-	nr += judge_list(full_incidents, nr_full_incidents);
+	nr = judge_list(incidents, nr_incidents, true);
+	nr += judge_list(full_incidents, nr_full_incidents, incidents_full());
 	stream_stop();
 	if (!nr)
 		live_fail_all("no incident has the name %s", getenv("SUBTICK_VM_ONLY"));

@@ -44,14 +44,13 @@ struct incident {
 	/* cgroup that must not be the victim of any finding; other findings are not checked */
 	const char *spared;
 	/*
-	 * Expected values of the first finding. An expected value of NULL is not compared. If rule
-	 * is NULL, no finding is expected.
+	 * Expected values of the first finding. A culprit of NULL and a victim of "" are not
+	 * compared. A victim of NULL stands for "/app". If rule is NULL, no finding is expected.
 	 */
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* strings that the text of the finding must contain */
-	bool advised;	/* the first finding must advise a setting or a command */
-	bool only_full; /* the short test omits this incident, unless --test names the incident */
+	bool unadvised; /* the first finding may have neither a setting nor a command */
 	bool alone;	/* only one CPU is online during the incident */
 	/* time from the start of the loads to the start of the window in ms; 0 stands for 300 ms */
 	unsigned int settle_ms;
@@ -71,6 +70,7 @@ struct incident {
 	const char *stays;
 };
 
+/* The short test omits full_incidents, unless --test names the incident. */
 extern const struct incident incidents[], full_incidents[];
 extern const unsigned int nr_incidents, nr_full_incidents;
 
@@ -110,6 +110,8 @@ bool incidents_full(void);
  */
 void incident_cpus(int nr);
 
+bool incident_write(const char *path, const char *text);
+
 /* Creates the cgroups and starts the tasks of an incident. Fails the test program on an error. */
 void incident_begin(const struct incident *incident);
 /* Ends the tasks and removes the cgroups of an incident. */
@@ -138,6 +140,8 @@ void incident_timers_begin(void);
 void incident_timers_end(void);
 void incident_pipeline(void);
 void incident_collector(void);
+void incident_spinners(void);
+void incident_cron(void);
 void incident_threads(void);
 void incident_containers(void);
 void incident_containers_end(void);
@@ -145,7 +149,6 @@ void incident_crowd_begin(void);
 void incident_crowd_end(void);
 const char *incident_no_tlb_ipis(void);
 const char *incident_no_cpuset(void);
-const char *incident_no_steal(void);
 const char *incident_needs_v1(void);
 
 #endif

@@ -424,8 +424,8 @@ TEST(avoidable)
 		     "/web waits while CPU 3, which it may use, is idle: 40 ms per second");
 	assert_int_equal(findings_of(report)->nr_rows, 2);
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
-			    "/batch waits while CPU 2, which its affinity or cpuset excludes, is idle: "
-			    "20 ms per second");
+			    "/batch waits while CPU 2, which its affinity or cpuset excludes, is "
+			    "idle: 20 ms per second");
 	assert_non_null(strstr(report->notes[0], "of /batch are between 0 and 30 ms"));
 	report_free(report);
 }
@@ -452,8 +452,8 @@ TEST(pressure)
 	queue.window.nr_pressed = 3;
 	report = queue_of(&queue);
 	assert_first(report, "pressure",
-		     "/web waited 14.0 % of the wall time for a core, 12.0 % for CPU quota; in 9.0 % "
-		     "none of its tasks ran");
+		     "/web waited 14.0 % of the wall time for a core, 12.0 % for CPU quota; in 9.0 "
+		     "% none of its tasks ran");
 	assert_non_null(strstr(table_str(findings_of(report), 0, "next"), "subtick --once"));
 	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 700 * MS);
 	assert_int_equal(nr_findings(report), 1);
@@ -463,8 +463,8 @@ TEST(pressure)
 	queue.window.nr_pressed = 1;
 	report = queue_of(&queue);
 	assert_first(report, "pressure",
-		     "somebody on this machine waited 30.0 % of the wall time for a core, 30.0 % for "
-		     "cores that other tasks had; in 0.0 % none of its tasks ran");
+		     "somebody on this machine waited 30.0 % of the wall time for a core, 30.0 % "
+		     "for cores that other tasks had; in 0.0 % none of its tasks ran");
 	assert_non_null(strstr(table_str(findings_of(report), 0, "next"), "subtick --once"));
 	assert_int_equal(nr_findings(report), 1);
 	pressed[0].times.waiting_ns[RUNQ_PRESSURE_CONTENTION] = 49 * MS;
@@ -539,8 +539,8 @@ TEST(wake_claims)
 /* A wait counts where it ends, so it can exceed its window. A note explains this. */
 TEST(longer_than_window)
 {
-	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "
-					"of 5 s";
+	static const char *const says =
+		"the longest wait, 14.2 s of /batch, began before this window of 5 s";
 	struct queue queue;
 	struct report *report;
 

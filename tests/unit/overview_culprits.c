@@ -318,6 +318,20 @@ TEST(busy_in_own_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "", NULL);
 }
 
+/* The tasks of /app wait for each other because /hog uses one of the two CPUs. */
+TEST(own_tasks_beside_hog)
+{
+	begin();
+	wait_for("/app", 300, 0);
+	wait_for("/hog", 50, 0);
+	for (uint32_t pid = 7; pid < 10; pid++)
+		task(pid, "service", "/app", 300);
+	task(10, "hog", "/hog", 950);
+	EXPECT("same_group", "/app", "/app", NULL, NULL, NULL);
+	scene.suspects[3].sleeps = 0;
+	EXPECT("neighbour", "/app", "/hog", NULL, NULL, NULL);
+}
+
 /* Many tasks of the root are moved to a cgroup; each SCHED_IDLE task would keep a weight. */
 TEST(many_busy_in_root)
 {
@@ -490,9 +504,9 @@ TEST(quota_of_vm)
 	s->levels[2].throttled_ns = 5;
 	task(7, "CPU 0/KVM", scene.paths[0].path, 150);
 	EXPECT("quota", scene.paths[0].path, scope, "", "virsh schedinfo 3 --live global_quota=-1",
-	       "VM web (/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0) waits for the "
-	       "CPU quota of /machine.slice/machine-qemu\\x2d3\\x2dweb.scope (0.2 CPUs): 600 ms per "
-	       "second, 75 % of its waiting");
+	       "VM web (/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0) waits for "
+	       "the CPU quota of /machine.slice/machine-qemu\\x2d3\\x2dweb.scope (0.2 CPUs): 600 "
+	       "ms per second, 75 % of its waiting");
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
@@ -511,8 +525,8 @@ TEST(quota_of_vm)
 	s->levels[0].quota_us = 20000;
 	s->levels[0].period_us = 100000;
 	EXPECT("quota", "/pod/compute", "/pod/compute", "/cg/pod/compute/cpu.max=max", "",
-	       "VM web (/pod/compute) waits for the CPU quota of /pod/compute (0.2 CPUs): 600 ms per "
-	       "second, 75 % of its waiting");
+	       "VM web (/pod/compute) waits for the CPU quota of /pod/compute (0.2 CPUs): 600 ms "
+	       "per second, 75 % of its waiting");
 }
 
 TEST(idle_exit)
@@ -594,11 +608,11 @@ TEST(test_command_of_setting)
 		const char *setting, *next;
 	} rows[] = {
 		{"/sys/fs/cgroup/a/cpu.idle=1",
-		 "echo 1 > /sys/fs/cgroup/a/cpu.idle; to confirm: "
-		 "subtick try --set /sys/fs/cgroup/a/cpu.idle=1 --watch '/my app'"},
+		 "echo 1 > /sys/fs/cgroup/a/cpu.idle; to confirm: subtick try --set "
+		 "/sys/fs/cgroup/a/cpu.idle=1 --watch '/my app'"},
 		{"/sys/a;reboot'/cpu.max=max 5",
-		 "echo 'max 5' > '/sys/a;reboot'\\''/cpu.max'; to confirm: "
-		 "subtick try --set '/sys/a;reboot'\\''/cpu.max=max 5' --watch '/my app'"},
+		 "echo 'max 5' > '/sys/a;reboot'\\''/cpu.max'; to confirm: subtick try --set "
+		 "'/sys/a;reboot'\\''/cpu.max=max 5' --watch '/my app'"},
 	};
 	static const struct finding_rule rule = {"rule", "task", 0.01, "look"};
 

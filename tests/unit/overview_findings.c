@@ -342,8 +342,8 @@ TEST(autogroup)
 	EXPECT("same_group", "/", "/: burner", "", NULL, NULL);
 	scene.suspects[1].autogroup = 4;
 	EXPECT("nice", "/", "burner (PID 7)", "", "renice -n 0 -p 9; chrt -i -p 0 7",
-	       "burner (PID 7) makes web (PID 9 in /) wait: 400 ms per second, 100 % of its waiting "
-	       "(p99 5 ms); web (PID 9) has nice 10, burner (PID 7) nice 0");
+	       "burner (PID 7) makes web (PID 9 in /) wait: 400 ms per second, 100 % of its "
+	       "waiting (p99 5 ms); web (PID 9) has nice 10, burner (PID 7) nice 0");
 	/* A task with a higher real-time priority does not wait for the culprit. */
 	scene.suspects[0].policy = scene.suspects[1].policy = SCHED_RR;
 	scene.suspects[0].priority = 10;
@@ -440,6 +440,37 @@ TEST(short_lived_victims)
 	       "(PID 8) uses 0.9 CPUs");
 }
 
+TEST(short_lived_beside_hog)
+{
+	struct suspect *s;
+
+	/* All waiting behind a cgroup that uses more CPU time is delay. */
+	begin();
+	wait_for("/batch", 300, 0);
+	s = task(0, "httpd", "", 300);
+	s->count = 20;
+	s->cgroup_id = 1;
+	s->parent = 7;
+	task(7, "httpd", "/app", 50);
+	task(8, "burner", "/batch", 1600)->sleeps = 0;
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
+	       "/batch makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); burner "
+	       "(PID 8) uses 1.6 CPUs");
+	/* PID 1 is the parent of orphaned processes, but did not start the processes. */
+	s->cgroup_id = 2;
+	s->parent = 1;
+	scene.paths[1].path = "/";
+	scene.suspects[2].ns = 0;
+	task(1, "init", "/", 5);
+	settings("/app");
+	EXPECT("short_lived", "/app", "/: httpd", "/cg/app/cpu.weight=10000", "",
+	       "short-lived processes of / (20 httpd per second) make /app wait: 300 ms per "
+	       "second, 100 % of its waiting (p99 5 ms)");
+	/* The victim already has the highest weight, and no other advice exists. */
+	scene.settings[0].levels[0].weight = 10000;
+	EXPECT("short_lived", "/app", "/: httpd", "", "", NULL);
+}
+
 TEST(priorities_in_one_cgroup)
 {
 	struct suspect *s;
@@ -466,16 +497,17 @@ TEST(priorities_in_one_cgroup)
 	scene.window.suspects.list[0].ns = 1900 * MS;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	strcpy(scene.window.suspects.list[0].name, "service");
-	EXPECT("same_group", "/app", "/app", "", "",
+	EXPECT("same_group", "/app", "/app: service", "", "chrt -i -p 0 7",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
-	       "ms); 2 tasks named service use 1.9 CPUs");
+	       "ms); 2 tasks named service use 1.9 CPUs; service (PID 7) never sleeps");
 	/* The waiting task has the policy SCHED_IDLE, so there is no finding same_group. */
 	scene.window.suspects.list[0].policy = SCHED_IDLE;
 	EXPECT(NULL);
 	scene.window.suspects.list[0].policy = SCHED_OTHER;
+	scene.window.suspects.list[0].sleeps = 500;
 	cpuset_add(&scene.window.offline, 2);
 	EXPECT("same_group", "/app", "/app", "/sys/devices/system/cpu/cpu2/online=1", "",
-	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
+	       "tasks of /app wait for each other: 385 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs; CPU 2 is offline");
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
@@ -505,8 +537,8 @@ TEST(kernel_threads)
 		task(pid, name, "/", 200)->kthread = true;
 	}
 	EXPECT("kernel_threads", "/app", NULL, NULL, NULL,
-	       "kernel threads, mostly kworker/u8:1-loop0 (0.3 CPUs, mostly in loop_fn) make "
-	       "/app wait: 200 ms per second, 100 % of its waiting (p99 5 ms)");
+	       "kernel threads, mostly kworker/u8:1-loop0 (0.3 CPUs, mostly in loop_fn) make /app "
+	       "wait: 200 ms per second, 100 % of its waiting (p99 5 ms)");
 	strcpy(s->name, "kswapd0");
 	EXPECT("kernel_threads", "/app", "kswapd0", "", "renice -n 19 -p 7", NULL);
 	strcpy(s->name, "ksoftirqd/1");

@@ -9,6 +9,7 @@
 #include <sched.h>
 
 #include "present/overview.h"
+#include "present/overview_rules.h"
 #include "report/findings.h"
 
 #define WINDOW_NS 1000000000ULL
@@ -131,10 +132,12 @@ static inline struct settings *settings(const char *path)
 
 static inline size_t end(void)
 {
+	struct overview_steal steal = overview_steal(&scene.window);
+
 	report = report_new("overview");
 	report->window_ns = WINDOW_NS;
 	findings_begin(report);
-	overview_findings(&scene.window, report);
+	overview_findings(&scene.window, &steal, report);
 	return findings_of(report)->nr_rows;
 }
 

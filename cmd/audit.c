@@ -21,12 +21,10 @@
 
 struct audit_experiment {
 	const char *name;
-	/*
-	 * Runs the experiment. After an error, *ret_report has the results measured before the
-	 * error, or is NULL.
-	 */
+	/* Runs the experiment. After an error, *ret_report is NULL or has the results so far. */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
+	const struct audit_figures *figures;
 	double share;	   /* part of the time budget (--budget) for the experiment, from 0 to 1 */
 	uint64_t least_ns; /* minimum duration in ns for which the experiment yields a result */
 };
@@ -35,10 +33,9 @@ static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		     struct audit_findings *findings, struct report **ret_report, struct err *err)
 {
 	struct audit_ticks ticks;
-	int rc = audit_ticks(opts, env, findings, &ticks, err);
+	int rc = audit_ticks(opts, env, findings, &ticks, err)
+			 ?: audit_ticks_report(opts, findings, &ticks, ret_report, err);
 
-	if (!rc)
-		rc = audit_ticks_report(opts, findings, &ticks, ret_report, err);
 	audit_ticks_free(&ticks);
 	return rc;
 }
@@ -66,23 +63,19 @@ static int run_sources(const struct audit_opts *opts, const struct audit_env *en
 
 	if (!sources)
 		return err_set(err, -ENOMEM, "out of memory");
-	rc = audit_sources(opts, env, findings, sources, err);
-	if (!rc)
-		rc = audit_sources_report(opts, findings, sources, ret_report, err);
+	rc = audit_sources(opts, env, findings, sources, err)
+		     ?: audit_sources_report(opts, findings, sources, ret_report, err);
 	free(sources);
 	return rc;
 }
 
 static const struct audit_experiment experiments[] = {
-	{"ticks", run_ticks, 0.14, 500 * NSEC_PER_MSEC},
-	{"delays", run_delays, 0.18, 0},
-	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
+	{"ticks", run_ticks, &audit_figures_ticks, 0.14, 500 * NSEC_PER_MSEC},
+	{"delays", run_delays, &audit_figures_delays, 0.18, 0},
+	{"sources", run_sources, &audit_figures_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
-/*
- * Copies the path of option --plot to @buf. If all experiments run, each plot gets a file name with
- * the name of the experiment: "x.svg" becomes "x-ticks.svg".
- */
+/* Path of the plot; without an operand "x.svg" becomes "x-ticks.svg" and so on. */
 static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *buf, size_t size,
 		     struct err *err)
 {
@@ -94,41 +87,30 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/*
- * Checks that the files of --plot can be written. plots_check() must be called before the
- * measurement.
- */
+/* Checks before the measurement that the files of --plot can be written. */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];
 	int rc = 0;
 
-	for (size_t i = 0; i < AUDIT_NR_FIGURES && cmd->plot && !rc; i++) {
-		const char *experiment = audit_figures[i].experiment;
-
-		if (cmd->only && strcmp(cmd->only, experiment))
-			continue;
-		rc = plot_path(cmd, experiment, path, sizeof(path), err) ?: output_check(path, err);
-	}
+	array_for_each(e, experiments, cmd->plot ? ARRAY_SIZE(experiments) : 0)
+		if (!cmd->only || !strcmp(cmd->only, e->name))
+			rc = rc ?: plot_path(cmd, e->name, path, sizeof(path), err)
+				?: output_check(path, err);
 	return rc;
 }
 
-/* Draws the plots of @experiment if --plot is set. */
-static int plots_draw(const struct audit_cmd *cmd, const char *experiment,
+static int plots_draw(const struct audit_cmd *cmd, const struct audit_experiment *e,
 		      const struct report *report, struct err *err)
 {
 	struct output_file file;
 	char path[4096];
-	int rc = 0;
 
-	for (size_t i = 0; i < AUDIT_NR_FIGURES && cmd->plot && !rc; i++) {
-		if (strcmp(audit_figures[i].experiment, experiment))
-			continue;
-		rc = plot_path(cmd, experiment, path, sizeof(path), err)
-			?: output_open(&file, path, err)
-			?: output_close(&file, audit_plot(file.out, &audit_figures[i], report), err);
-	}
-	return rc;
+	if (!cmd->plot)
+		return 0;
+	return plot_path(cmd, e->name, path, sizeof(path), err)
+		?: output_open(&file, path, err)
+		?: output_close(&file, audit_plot(file.out, e->figures, report), err);
 }
 
 static void show_progress(const char *what)
@@ -151,13 +133,12 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	return err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
 }
 
-/* Draws, prints and frees the report of an experiment. Returns the exit code. */
 static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment *e,
 			   struct report *report, bool *ret_gone)
 {
 	struct err err = {0};
 	/* The results are printed even if the plot failed. */
-	int undrawn = plots_draw(cmd, e->name, report, &err) ? opts_fail("audit", &err) : 0;
+	int undrawn = plots_draw(cmd, e, report, &err) ? opts_fail("audit", &err) : 0;
 	int code = EXIT_SUCCESS;
 
 	*ret_gone = cmd->rows.gone;
@@ -171,10 +152,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code ?: undrawn;
 }
 
-/*
- * Returns the time in ns that experiment @e gets. An experiment runs even if its time is too short.
- * The report of an experiment with too little time lists the parts that were skipped.
- */
+/* Time in ns for experiment @e. It runs, and reports skipped parts, even if that is too short. */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
 	uint64_t now = clock_mono_ns();
@@ -191,13 +169,12 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 
-	for (size_t i = 0; i < ARRAY_SIZE(experiments) && !code &&
-			   !*ret_gone && !run_stopped();
-	     i++) {
-		const struct audit_experiment *e = &experiments[i];
+	array_for_each(e, experiments, ARRAY_SIZE(experiments)) {
 		struct report *report = NULL;
 		int failed;
 
+		if (code || *ret_gone || run_stopped())
+			break;
 		if (cmd->only && strcmp(cmd->only, e->name))
 			continue;
 		if (!cmd->only && end != UINT64_MAX)
@@ -211,10 +188,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		if (!failed)
 			continue;
 		failed = opts_fail("audit", &err);
-		/*
-		 * Continue after an unsupported experiment, because other experiments may still
-		 * work on this machine.
-		 */
+		/* Other experiments may still work on this machine. */
 		if (cmd->only || failed != EXIT_UNSUPPORTED)
 			return failed;
 		*ret_lacks = true;
@@ -285,10 +259,7 @@ static int run(struct audit_cmd *cmd)
 	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 }
 
-/*
- * Runs `subtick audit -- COMMAND`. COMMAND is bound to @cpu, or to the allowed CPUs of subtick if
- * @cpu is negative.
- */
+/* Runs COMMAND on @cpu, or on the allowed CPUs of subtick if @cpu is negative. */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)
 {
 	struct audit_command_opts opts = {.argv = argv, .out_to_err = view->format != VIEW_TEXT};
@@ -313,7 +284,6 @@ static int audit_command_run(char *const *argv, int cpu, struct view *view)
 		return opts_fail("audit", &err);
 	output_report(view, report, &err);
 	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
-	/* The exit code is EXIT_ERROR if COMMAND failed. */
 	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
 		fprintf(stderr, "subtick audit: the command %s %d\n",
 			WIFEXITED(command.status) ? "exited with" : "was ended by signal",

@@ -14,7 +14,6 @@
 #define DEFAULT_WANT 0.001
 
 #define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
-/* Options of `subtick audit` that apply only to one experiment. */
 #define DELAYS(...)    __VA_ARGS__, .group = "delays"
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
@@ -73,11 +72,7 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 	return opt_each(opt, value, base, err, add_slack);
 }
 
-/*
- * opt_set() numbers the bits by the words of --loads. --loads has no word for AUDIT_LOCKED, because
- * option --phase selects AUDIT_LOCKED. set_loads() therefore shifts the bits from AUDIT_LOCKED on
- * up by one.
- */
+/* --loads has no word for AUDIT_LOCKED, which --phase selects, so later bits shift up by one. */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;
@@ -134,7 +129,6 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Takes all words after "--" as a command line for `subtick audit -- COMMAND`. */
 static int take_command(struct opts_state *state, struct audit_cmd *cmd, struct err *err)
 {
 	char **command = &state->argv[state->index - 1];
@@ -163,10 +157,7 @@ static int parse_operand(struct opts_state *state, const char *word, void *base,
 	return 0;
 }
 
-/*
- * Returns the first option on the command line that no experiment of this run uses, or NULL. If the
- * command line names no experiment, only the options of experiment "precision" are unused.
- */
+/* First option on the command line that no experiment of this run uses, or NULL. */
 static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {
 	static const char *const groups[] = {"delays", "sources", "precision"};
@@ -178,10 +169,7 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
-/*
- * Returns the first option on the command line that `subtick audit -- COMMAND` would ignore, or
- * NULL.
- */
+/* First option on the command line that `audit -- COMMAND` would ignore, or NULL. */
 static const struct opt *option_foreign(const struct opts_state *state)
 {
 	for (const struct opt *opt = state->own; opt->name; opt++)
@@ -191,10 +179,7 @@ static const struct opt *option_foreign(const struct opts_state *state)
 	return NULL;
 }
 
-/*
- * Chooses the default of --cpu: the last allowed CPU, because the first CPUs handle most
- * interrupts.
- */
+/* Default of --cpu: the last allowed CPU, because the first CPUs handle most interrupts. */
 static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 {
 	struct cpuset online, allowed;
@@ -213,7 +198,6 @@ static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 	return 0;
 }
 
-/* Refuses options that this run of `subtick audit` would ignore. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;

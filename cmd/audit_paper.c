@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick audit --paper DIR: repeats the experiments of the paper that docs/methods/audit.md cites,
- * and writes the paper's figures and table.
- */
+/* subtick audit --paper DIR: repeats the paper that docs/methods/audit.md cites. */
 #include "audit_rows.h"
 
 #include <errno.h>
@@ -21,10 +18,7 @@
 #define DELAYS_NS (54 * NSEC_PER_SEC)
 /* Share of the time budget (--budget) for experiment "ticks". */
 #define TICKS_SHARE 0.27
-/*
- * Estimated overhead of one loop iteration in ns: the timer, and the switches to the idle task and
- * back.
- */
+/* Estimated overhead of one loop iteration in ns: the timer and two context switches. */
 #define LOOP_NS 5000
 
 static const uint64_t slacks_ns[] = {AUDIT_DEFAULT_SLACK_NS, 1};
@@ -58,8 +52,8 @@ static int open_in(const struct audit_cmd *cmd, const char *name, char path[PATH
 
 static uint64_t estimate_ns(const struct audit_opts *opts)
 {
-	const uint64_t *us;
-	size_t nr = audit_delays_paper(&us);
+	const uint64_t *delays_ns;
+	size_t nr = audit_delays_paper(&delays_ns);
 	uint64_t takes = TICKS_NS;
 
 	if (opts->budget_ns && !opts->iterations)
@@ -68,8 +62,8 @@ static uint64_t estimate_ns(const struct audit_opts *opts)
 		return TICKS_NS + DELAYS_NS;
 	for (size_t i = 0; i < nr; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(slacks_ns); k++)
-			takes += us[i] ? opts->iterations * (us[i] * NSEC_PER_USEC + slacks_ns[k] + LOOP_NS)
-				       : opts->iterations * 100;
+			takes += opts->iterations *
+				 (delays_ns[i] ? delays_ns[i] + slacks_ns[k] + LOOP_NS : 100);
 	return takes;
 }
 
@@ -88,18 +82,16 @@ static int write_figures(const struct audit_cmd *cmd, const struct report *ticks
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < AUDIT_NR_PAPER_FIGURES && !rc; i++) {
-		const struct audit_paper_figure *figure = &audit_paper_figures[i];
+	array_for_each(figure, audit_paper_figures, AUDIT_NR_PAPER_FIGURES) {
 		struct output_file file;
 		char name[32], path[PATH_SIZE];
 
 		snprintf(name, sizeof(name), "figure-%s.svg", figure->number);
-		rc = open_in(cmd, name, path, &file, err);
-		if (!rc)
-			rc = output_close(&file,
-					  svg_write(file.out, figure->of_ticks ? ticks : paper,
-						    figure->plots, figure->nr),
-					  err);
+		rc = rc ?: open_in(cmd, name, path, &file, err)
+			?: output_close(&file,
+					svg_write(file.out, figure->of_ticks ? ticks : paper,
+						  figure->plots, figure->nr),
+					err);
 	}
 	return rc;
 }
@@ -108,21 +100,19 @@ static int write_rest(const struct audit_cmd *cmd, const struct report *paper, s
 {
 	struct output_file file;
 	char path[PATH_SIZE];
-	int rc = path_in(cmd, "table-1.csv", path, err) ?: output_view(path, VIEW_CSV, paper, err);
 
-	if (!rc)
-		rc = open_in(cmd, "index.html", path, &file, err);
-	return rc ?: output_close(&file, html_paper_write(file.out, paper), err);
+	return path_in(cmd, "table-1.csv", path, err)
+		?: output_view(path, VIEW_CSV, paper, err)
+		?: open_in(cmd, "index.html", path, &file, err)
+		?: output_close(&file, html_paper_write(file.out, paper), err);
 }
 
-/* Writes the paper's figures and table, prints the report of --paper, frees @ticks and @paper. */
-static int finish(struct audit_cmd *cmd, struct report *ticks, struct report *paper, struct err *err)
+/* Writes the paper's figures and table, prints the report of --paper, and frees @paper. */
+static int finish(struct audit_cmd *cmd, const struct report *ticks, struct report *paper,
+		  struct err *err)
 {
-	int rc = write_figures(cmd, ticks, paper, err);
+	int rc = write_figures(cmd, ticks, paper, err) ?: write_rest(cmd, paper, err);
 
-	if (!rc)
-		rc = write_rest(cmd, paper, err);
-	report_free(ticks);
 	if (rc) {
 		report_free(paper);
 		return rc;
@@ -147,18 +137,13 @@ int audit_paper(struct audit_cmd *cmd, const struct audit_env *env, struct err *
 	opts->slacks_ns = slacks_ns;
 	opts->nr_slacks = ARRAY_SIZE(slacks_ns);
 	opts->budget_ns = budget ? (uint64_t)(TICKS_SHARE * (double)budget) : TICKS_NS;
-	rc = audit_ticks(opts, env, &cmd->findings, &ticks, err);
-	if (!rc)
-		rc = audit_ticks_report(opts, &cmd->findings, &ticks, &ticks_report, err);
+	rc = audit_ticks(opts, env, &cmd->findings, &ticks, err)
+		     ?: audit_ticks_report(opts, &cmd->findings, &ticks, &ticks_report, err);
 	opts->budget_ns = budget ? budget - opts->budget_ns : DELAYS_NS;
-	if (!rc)
-		rc = audit_delays(opts, env, &cmd->findings, &delays, err);
-	if (!rc)
-		rc = audit_paper_report(opts, &cmd->findings, &ticks, &delays, &paper_report, err);
-	if (!rc)
-		rc = finish(cmd, ticks_report, paper_report, err);
-	else
-		report_free(ticks_report);
+	rc = rc ?: audit_delays(opts, env, &cmd->findings, &delays, err)
+		?: audit_paper_report(opts, &cmd->findings, &ticks, &delays, &paper_report, err)
+		?: finish(cmd, ticks_report, paper_report, err);
+	report_free(ticks_report);
 	audit_ticks_free(&ticks);
 	audit_delays_free(&delays);
 	return rc;

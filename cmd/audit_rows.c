@@ -28,10 +28,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
-	/*
-	 * The text view has unlimited width, because a row folded into several lines would repeat
-	 * the headings.
-	 */
+	/* Rows are not folded, because each folded row would repeat the headings. */
 	rows->view->width = 0;
 	rc = output_report(rows->view, report, err);
 	rows->view->width = width;
@@ -55,7 +52,6 @@ bool audit_rows_done(void *arg, const struct audit_delays *delays)
 	struct audit_rows *rows = arg;
 	int rc;
 
-	/* Clears the progress line on the terminal. */
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	rc = write_row(rows, delays);
@@ -96,10 +92,7 @@ static const struct {
 	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
 };
 
-/*
- * Reads the count @key from row @row of @table. A JSON null becomes UINT64_MAX. Returns false if
- * the value is neither null nor a number from 0 to EXACT.
- */
+/* Reads a count; null becomes UINT64_MAX. Returns false for all other values from EXACT on. */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
 	double number = table_number(table, row, key);
@@ -118,20 +111,18 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	const struct value *complete = table_get(table, at, "complete");
 
 	*row = (struct audit_delay){.complete = complete->kind == VALUE_BOOL && complete->flag};
-	for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {
-		uint64_t *to = (uint64_t *)((char *)row + readings[i].offset);
+	array_for_each(reading, readings, ARRAY_SIZE(readings)) {
+		uint64_t *to = (uint64_t *)((char *)row + reading->offset);
 
-		if (!read_count(table, at, readings[i].key, to) ||
-		    (*to == UINT64_MAX && !readings[i].optional))
+		if (!read_count(table, at, reading->key, to) ||
+		    (*to == UINT64_MAX && !reading->optional))
 			return err_set(err, -EINVAL, "row %zu has no valid %s", at + 1,
-				       readings[i].key);
+				       reading->key);
 	}
 	return 0;
 }
 
-/*
- * Reads the load level of a delay for each mode. A level that @report lacks is stored as unknown.
- */
+/* Reads the load level of a delay for each mode. A missing level is stored as unknown. */
 static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
 {
 	const struct table *table = report_find(report, "modes");
@@ -168,9 +159,8 @@ static int read_rows(struct audit_rows *rows, const struct report *report, size_
 	if (!rows->earlier)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < table->nr_rows && !rc; i++) {
-		rc = read_row(table, i, &rows->earlier[i], err);
-		if (!rc)
-			rc = read_levels(report, &rows->earlier[i], err);
+		rc = read_row(table, i, &rows->earlier[i], err)
+			     ?: read_levels(report, &rows->earlier[i], err);
 	}
 	*ret_nr = table->nr_rows;
 	return rc;
@@ -193,7 +183,6 @@ static int check_count(const struct report *report, const char *key, uint64_t wa
 		       (unsigned long long)was, (unsigned long long)want);
 }
 
-/* Refuses rows of a run with other settings or on another machine or kernel. */
 static int check_settings(const struct report *report, const struct audit_opts *opts,
 			  struct err *err)
 {
@@ -213,10 +202,7 @@ static int check_settings(const struct report *report, const struct audit_opts *
 			       "a time per delay (--budget ÷ number of delays) in ns of", err);
 }
 
-/*
- * Finds the first report of audit delays in a file. On failure returns NULL and sets @err to the
- * reason.
- */
+/* Finds the first report of audit delays. On failure sets @err and returns NULL. */
 static struct report *find_report(const char *text, size_t size, struct err *err)
 {
 	struct report *report;

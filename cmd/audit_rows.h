@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Command line of `subtick audit`, and functions that print, save and resume rows of `audit
- * delays`.
- */
+/* Command line of `subtick audit`, and rows of `audit delays` that are saved and resumed. */
 #ifndef SUBTICK_CMD_AUDIT_ROWS_H
 #define SUBTICK_CMD_AUDIT_ROWS_H
 
@@ -20,22 +17,13 @@ struct audit_rows {
 	const char *resume; /* path of the file with rows of an earlier run, or NULL */
 	struct audit_delay *earlier;
 	bool gone; /* true after a failed write to stdout */
-	/*
-	 * error of the first row that could not be printed or saved; not set if stdout is a closed
-	 * pipe
-	 */
+	/* first error of printing or saving a row; not set if stdout is a closed pipe */
 	struct err failed;
 };
 
-/*
- * Reads the rows of an earlier run from the file rows->resume, and checks that the earlier run had
- * the machine and settings of this run.
- */
+/* Reads rows->resume. Fails if that run had another machine or other settings. */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
-/*
- * Prints and saves a finished row. This function is the callback "row" of struct audit_env; @arg is
- * a struct audit_rows.
- */
+/* Prints and saves a finished row: callback "row" of struct audit_env. @arg: struct audit_rows. */
 bool audit_rows_done(void *arg, const struct audit_delays *delays);
 void audit_rows_free(struct audit_rows *rows);
 

@@ -24,10 +24,7 @@ struct crit_cmd {
 
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
 
-/*
- * Adds a percentile to the options. The JSON key of a percentile must be unique: 9.99 and 99.9
- * would have the same key.
- */
+/* Each percentile needs its own JSON key: 9.99 and 99.9 would have the same key. */
 static int add_percentile(const struct opt *opt, const char *word, void *base, struct err *err)
 {
 	struct crit_opts *crit = &((struct crit_cmd *)base)->crit;
@@ -85,10 +82,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/*
- * True after SIGINT or SIGTERM. stopped() calls run_wait() for 50 us, because signals are unblocked
- * only in run_wait().
- */
+/* True after SIGINT or SIGTERM. Signals are unblocked only in run_wait(). */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);
@@ -129,7 +123,6 @@ static int run(struct crit_cmd *cmd, struct view *view)
 	struct crit_engine *engine = NULL;
 	struct report *report = NULL;
 	struct err err = {0}, left = {0};
-	/* The file of --against is read and checked before the measurement. */
 	int rc = cmd->against ? input_against(cmd->against, "crit", &cmd->earlier, &err) : 0;
 
 	run_signals();

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick doctor: lists the measurements that work on this machine, and fixes for those that do not
- * work.
- */
+/* subtick doctor: lists what this machine can measure, and fixes for what it cannot. */
 #include "commands.h"
 
 #include <errno.h>
@@ -23,10 +20,7 @@ struct doctor_cmd {
 	size_t nr;
 };
 
-/*
- * Returns the exit code of doctor: 77 if a command that the user named does not work on this
- * machine.
- */
+/* Returns 77 if a command that the user named does not work on this machine. */
 static int verdict(const struct report *report, const char *const *asked)
 {
 	for (; *asked; asked++) {
@@ -74,7 +68,6 @@ int cmd_doctor(int argc, char **argv)
 
 	if (code != OPTS_PARSED)
 		return code;
-	/* Restrict the report to the checks for the commands that the user named. */
 	if (cmd.nr)
 		doctor.commands = cmd.names;
 	if (doctor_report(&doctor, &report, &err))

@@ -68,7 +68,6 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses the options --event and --histogram if other options make them ineffective. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	const struct load_opts *load = &((struct load_cmd *)base)->load;

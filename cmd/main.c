@@ -53,10 +53,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
-/*
- * Option --version, which run() handles. overview_options contains all other options that need no
- * command.
- */
+/* run() handles this option; all other options without a command are in overview_options. */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -99,7 +96,6 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* Runs "subtick help [COMMAND]", and prints the shell completions of "subtick help". */
 static int help_of(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
@@ -117,7 +113,6 @@ static int help_of(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* Prints the shell completions of "subtick": commands, --version and the overview's options. */
 static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)
@@ -154,9 +149,8 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Opens closed standard descriptors, because otherwise a BPF map could get the descriptor number of
- * stdout. A closed stdin is opened only for writing, and a closed stdout only for reading. Reads of
- * stdin and writes to stdout thus still fail.
+ * Opens closed standard descriptors, because a BPF map could get the number of stdout. Reads of
+ * stdin and writes to stdout still fail.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -165,10 +159,7 @@ static void occupy_standard_descriptors(void)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-/*
- * Restores kernel settings that an earlier run changed, if that run was killed together with the
- * guard process that restores them.
- */
+/* Restores kernel settings that an earlier, killed run changed. */
 static void restore_settings(void)
 {
 	int rc = journal_replay(NULL);
@@ -176,10 +167,7 @@ static void restore_settings(void)
 	if (rc > 0)
 		fprintf(stderr, "subtick: restored %d settings that an earlier run left changed\n",
 			rc);
-	/*
-	 * -EAGAIN means that another running subtick process holds the lock. That process restores
-	 * its own changes.
-	 */
+	/* -EAGAIN: another running subtick holds the lock and restores its own changes. */
 	if (rc < 0 && rc != -EAGAIN && rc != -EACCES)
 		fprintf(stderr,
 			"subtick: settings that an earlier run left changed cannot be restored "
@@ -202,16 +190,10 @@ static int check_written(int code)
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
-	/*
-	 * Each source of `subtick load` opens up to one descriptor per CPU. The default limit of
-	 * descriptors is 1,024.
-	 */
+	/* Each source of `subtick load` opens up to one descriptor per CPU. */
 	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
 		sys_more_descriptors();
-	/*
-	 * Keep the warnings of libbpf instead of printing them immediately. Commands print the
-	 * libbpf warnings as part of error messages.
-	 */
+	/* Error messages of commands contain the warnings of libbpf. */
 	sys_bpf_log_hold();
 	restore_settings();
 	return check_written(run(argc, argv));

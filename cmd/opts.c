@@ -24,10 +24,7 @@ bool command_exists(const char *name)
 	return opt_index(command_names, name) >= 0;
 }
 
-/*
- * Result of an option parser that has printed output such as the help. The command exits after the
- * result PRINTED.
- */
+/* Result of an option parser that has printed output such as the help. */
 #define PRINTED 1
 
 static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -63,10 +60,7 @@ static int print_schema(const struct opt *opt, const char *value, void *base, st
 static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
-/*
- * Options of all commands. The parsers of the options in common[] get the struct opts_state as
- * @base.
- */
+/* Options of all commands. Their parsers get the struct opts_state as @base. */
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},
 	{"csv", 0, NULL, "comma-separated values with a header", .parse = set_format},
@@ -74,19 +68,12 @@ static const struct opt common[] = {
 	 .parse = set_color, .words = color_words},
 	{"json-schema", 0, NULL, "show the JSON Schema of --json and exit", .parse = print_schema},
 	{"help", 'h', NULL, "show this help", .parse = print_help},
-	{0},
-};
-
-/* Option that only packaging/completion/generate uses; --help does not list this option. */
-static const struct opt hidden[] = {
+	/* Only packaging/completion/generate uses this option; --help does not list it. */
 	{"option-table", 0, NULL, NULL, .parse = print_table},
 	{0},
 };
 
-/*
- * Returns the options that all commands share. A command that prints no report has only the option
- * --help.
- */
+/* Shared options. A command that prints no report has only --help. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -100,7 +87,7 @@ static void print_list(const struct opt *opt)
 {
 	char left[64];
 
-	for (; opt->name; opt++) {
+	for (; opt->name && opt->help; opt++) {
 		char letter[4] = "   ";
 
 		if (opt->letter)
@@ -132,7 +119,7 @@ static int print_help(const struct opt *opt, const char *value, void *base, stru
 
 void opts_table(const struct opt *opt)
 {
-	for (; opt->name; opt++) {
+	for (; opt->name && opt->help; opt++) {
 		printf("option\t%s%.1s\t--%s\t%s\t", opt->letter ? "-" : "", &opt->letter, opt->name,
 		       opt->arg ? opt->arg : "");
 		for (const char *const *word = opt->words; word && *word; word++)
@@ -165,23 +152,16 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-/* Finds the option with the long name of @len bytes, or with the letter *@name if @len is 0. */
-static const struct opt *find(const struct opts_state *state, const char *name, size_t len)
+static const struct opt *find_letter(const struct opt *table, char letter)
 {
-	const struct opt *const tables[] = {state->own, common_of(state), hidden};
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct opt *opt = tables[i]; opt->name; opt++)
-			if (len ? strlen(opt->name) == len && !memcmp(opt->name, name, len)
-				: opt->letter == *name)
-				return opt;
-	return NULL;
+	while (table->name && table->letter != letter)
+		table++;
+	return table->name ? table : NULL;
 }
 
 /*
- * Parses an option and its value. All functions take_* return OPTS_PARSED or an exit code. @inside
- * is the option's value if the value is in the same word as the option, as in "--name=value";
- * otherwise NULL.
+ * Parses an option. @inside is the value in "--name=value", or NULL. The take_* functions return
+ * OPTS_PARSED or an exit code.
  */
 static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
 		       void *base)
@@ -206,17 +186,19 @@ static int take_option(struct opts_state *state, const struct opt *opt, const ch
 	return rc ? opts_usage(state, "--%s", err.what) : OPTS_PARSED;
 }
 
-/* Parses combined single-letter options such as "-abc". */
 static int take_letters(struct opts_state *state, const char *letters, void *base)
 {
 	int code = OPTS_PARSED;
 
 	while (code == OPTS_PARSED && *letters) {
-		const struct opt *opt = find(state, letters++, 0);
-		const char *inside = opt && opt->arg && *letters ? letters : NULL;
+		const struct opt *opt = find_letter(state->own, *letters)
+						?: find_letter(common_of(state), *letters);
+		const char *inside;
 
 		if (!opt)
-			return opts_usage(state, "unknown option -%c", letters[-1]);
+			return opts_usage(state, "unknown option -%c", *letters);
+		letters++;
+		inside = opt->arg && *letters ? letters : NULL;
 		if (inside)
 			letters = "";
 		code = take_option(state, opt, inside, base);
@@ -229,8 +211,8 @@ static int unknown_long(const struct opts_state *state, const char *word, size_t
 	const struct opt *const tables[] = {state->own, common_of(state)};
 	struct opt_nearest nearest = {0};
 
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct opt *opt = tables[i]; opt->name; opt++)
+	array_for_each(table, tables, ARRAY_SIZE(tables))
+		for (const struct opt *opt = *table; opt->name && opt->help; opt++)
 			opt_nearest(&nearest, word, len, opt->name);
 	return opts_usage(state, "unknown option --%.*s%s%s%s", (int)len, word,
 			  nearest.name ? "; did you mean --" : "", nearest.name ?: "",
@@ -240,7 +222,8 @@ static int unknown_long(const struct opts_state *state, const char *word, size_t
 static int take_long(struct opts_state *state, const char *word, void *base)
 {
 	size_t len = strcspn(word, "=");
-	const struct opt *opt = len ? find(state, word, len) : NULL;
+	const struct opt *opt =
+		opt_find(state->own, word, len) ?: opt_find(common_of(state), word, len);
 
 	if (!opt)
 		return unknown_long(state, word, len);
@@ -258,10 +241,7 @@ static int parse_interval(struct opts_interval *at, const char *word, struct err
 	if (at->given == 2)
 		return err_set(err, -EINVAL, "unexpected operand %s: expected [interval [count]]",
 			       word);
-	/*
-	 * An interval without a count means that the command runs until it is stopped, as in
-	 * vmstat.
-	 */
+	/* Without a count the command runs until it is stopped, as vmstat does. */
 	at->count = 0;
 	return opt_store(&operands[at->given++], word, at, err);
 }
@@ -278,7 +258,6 @@ static int take_operand(struct opts_state *state, const char *word, void *base)
 	return rc ? opts_usage(state, "%s", err.what) : OPTS_PARSED;
 }
 
-/* Sets up output to stdout with the width and colours of the terminal. */
 static void view_stdout(struct view *view)
 {
 	struct winsize size;
@@ -336,11 +315,10 @@ const struct opt *opts_group(const struct opts_state *state, const char *group)
 
 int opts_svg(const struct opt *opt, const char *value, void *base, struct err *err)
 {
-	static const char *const others[] = {".png",  ".jpg",  ".jpeg", ".gif",
-					     ".pdf", ".webp", NULL};
-	const char *dot = strrchr(value, '.');
+	static const char *const others[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf", ".webp"};
+	const char *dot = strrchr(value, '.') ?: "";
 
-	for (const char *const *other = others; dot && *other; other++)
+	array_for_each(other, others, ARRAY_SIZE(others))
 		if (!strcasecmp(dot, *other))
 			return err_set(err, -EINVAL,
 				       "plots are SVG; use a name that ends in .svg");

@@ -19,14 +19,10 @@ enum exit_code {
 	EXIT_UNSUPPORTED = 77,
 };
 
-/* Names of the commands of this build, NULL-terminated. */
 extern const char *const command_names[];
 bool command_exists(const char *name);
 
-/*
- * Result of opts_walk() for a valid command line. All results of opts_walk() except OPTS_PARSED are
- * exit codes.
- */
+/* Result of opts_walk() for a valid command line. All other results are exit codes. */
 #define OPTS_PARSED (-1)
 
 /* Values of the operands [interval [count]] of a command that measures. */
@@ -44,15 +40,10 @@ struct opts_state {
 	const struct opt *own;	     /* option table of the command */
 	/* operands that the command accepts, for shell completion; NULL if there are none */
 	const char *const *operands;
-	/*
-	 * output format, set by --json, --csv and --color; NULL in commands without these options
-	 */
+	/* output format (--json, --csv, --color), or NULL in commands without a report */
 	struct view *view;
 	const struct table_spec *const *tables; /* tables of the JSON output, for --json-schema */
-	/*
-	 * Parsers of operands; NULL if the command does not accept such operands. If @interval and
-	 * @operand are NULL, the command accepts no operands.
-	 */
+	/* Parsers of operands. If both are NULL, the command accepts no operands. */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
 	/* Function that checks the values of all options after parsing, or NULL. */
@@ -81,25 +72,17 @@ bool opts_given(const struct opts_state *state, const char *name);
 /* Returns the first option on the command line that belongs to @group, or NULL. */
 const struct opt *opts_group(const struct opts_state *state, const char *group);
 
-/*
- * Prints the option lines of --help: the options of both tables, then the options of all commands.
- */
+/* Prints the options of both tables and the options of all commands, as in --help. */
 void opts_print(const struct opt *own, const struct opt *more);
 /* Prints one line per option for packaging/completion/generate, with tabs between the fields. */
 void opts_table(const struct opt *own);
 
 /* Option parser for a file name, stored as const char *. Refuses picture formats other than SVG. */
 opt_parse opts_svg;
-/*
- * Option parser of --cpu, which stores a struct cpuset. Refuses CPUs that are not possible on this
- * machine.
- */
+/* Option parser of --cpu, stored as a struct cpuset. Refuses CPUs that are not possible. */
 opt_parse opts_cpus;
 
-/*
- * Parses a percentile "pN=REST" such as "p99=REST", with 0 < N <= 100. Returns the text after the
- * equals sign, or NULL if @value does not have the form "pN=REST".
- */
+/* Parses "pN=REST", such as "p99=REST", with 0 < N <= 100. Returns REST, or NULL if invalid. */
 const char *opts_percentile(const char *value, double *ret_percent);
 /* Parses a percentage above 0 and at most 100. */
 bool opts_percent(const char *word, double *ret_percent);

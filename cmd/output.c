@@ -67,10 +67,7 @@ int output_check(const char *path, struct err *err)
 	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/*
- * True if @path is a regular file or does not exist. A path of another type must not be the target
- * of rename(), because rename() would replace a link such as /dev/stdout.
- */
+/* True for a regular file or a missing file. rename() would replace a link such as /dev/stdout. */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -89,10 +86,7 @@ static FILE *open_part(struct output_file *file)
 	    (int)sizeof(file->part))
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
-		/*
-		 * mkostemp() creates the temporary file with mode 0600. The file gets the mode that
-		 * open() would use for a new file.
-		 */
+		/* mkostemp() creates the file with mode 0600; open() would use the umask. */
 		fchmod(fd, 0666 & ~mask);
 		out = fdopen(fd, "w");
 	}
@@ -105,10 +99,7 @@ static FILE *open_part(struct output_file *file)
 	return out;
 }
 
-/*
- * Opens a file without a temporary name. SIGINT and SIGTERM are unblocked during open(), because
- * opening a named pipe waits for a reader.
- */
+/* SIGINT and SIGTERM are unblocked, because opening a named pipe waits for a reader. */
 static FILE *open_direct(const char *path)
 {
 	sigset_t stop, before;
@@ -137,10 +128,7 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/*
- * After a failed write, removes the temporary file, or truncates a file that is written directly,
- * such as the target of a link.
- */
+/* Removes the temporary file, or truncates a file that is written directly, after an error. */
 static void discard(const struct output_file *file)
 {
 	if (file->part[0])
@@ -234,8 +222,8 @@ int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr
 
 void input_reports_free(struct report **reports, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++)
-		report_free(reports[i]);
+	array_for_each(report, reports, nr)
+		report_free(*report);
 	free(reports);
 }
 

@@ -12,14 +12,11 @@
 #include "view/view.h"
 
 /*
- * Writes and frees @report, which may be NULL. If the reader closed the pipe, returns -EPIPE
- * without setting @err, so that the command ends without a message.
+ * Writes and frees @report, which may be NULL. Returns -EPIPE without setting @err if the reader
+ * closed the pipe.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
-/*
- * Writes and frees @report. If @before has windows, also writes the changes from @before to @now.
- * @now and @report may be the same report.
- */
+/* Writes and frees @report, and the changes from @before, if it has windows, to @now. */
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
@@ -33,10 +30,7 @@ struct output_file {
 	char part[4096]; /* temporary name of the file; "" if the file is written directly */
 };
 
-/*
- * Checks before a measurement that @path can be written. output_check() creates no file. @path may
- * be NULL.
- */
+/* Checks that @path, which may be NULL, can be written, without creating a file. */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
@@ -45,7 +39,6 @@ int output_open(struct output_file *file, const char *path, struct err *err);
  * closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
-/* Writes a report to a file as text, JSON or CSV. */
 int output_view(const char *path, enum view_format format, const struct report *report,
 		struct err *err);
 
@@ -54,7 +47,6 @@ void output_machine(char *buf, size_t size);
 
 /* Reads a file or pipe of less than 256 MiB into an allocated string. Returns NULL on failure. */
 char *input_read(const char *path, size_t *ret_size, struct err *err);
-/* Reads the first report of a JSON file. */
 int input_report(const char *path, struct report **ret_report, struct err *err);
 /* Reads at least one report of a JSON file. Free the reports with input_reports_free(). */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);

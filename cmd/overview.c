@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick without a command: the live screen if stdout is a terminal, else a summary of the cores.
- */
+/* subtick without a command: the live screen on a terminal, else a summary of the cores. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -38,31 +36,28 @@ struct live {
 static void live_open(struct live *live, const struct overview_opts *opts, struct err *err)
 {
 	for (int i = 0; i < OVERVIEW_NR_PARTS; i++)
-		if (screen_add(&live->screen, commands[i]) != i)
-			err_set(err, -ENOMEM, "out of memory");
-	if (err->code || overview_open(opts, &live->meter, err) ||
-	    live->meter->ops->start(live->meter, err))
+		screen_add(&live->screen, commands[i]);
+	if (overview_open(opts, &live->meter, err) || live->meter->ops->start(live->meter, err))
 		return;
 	live->began_ns = clock_mono_ns();
 	live->next_ns = live->began_ns + FIRST_NS;
 }
 
-/* Shows one part of the overview: the last window, or the error of this part. */
 static int live_show(struct live *live, enum overview_part part)
 {
 	const struct overview_window *w = overview_window(live->meter);
 	struct report *report;
 
-	if (w->errs[part].code)
-		return live->screen.slots[part].refused ?
-			       0 :
-			       screen_refuse(&live->screen, part, &w->errs[part]);
+	if (w->errs[part].code) {
+		screen_refuse(&live->screen, part, &w->errs[part]);
+		return 0;
+	}
 	return overview_part_report(w, part, true, &report) ?: screen_show(&live->screen, part, report);
 }
 
 /*
- * Ends the current window and shows the window on the live screen. Windows are also ended while the
- * live screen is paused, so that the first window after the pause has the normal length.
+ * Ends the window and shows it. Windows also end while the screen is paused, so that the next
+ * window has the normal length.
  */
 static void live_read(struct live *live, struct err *err)
 {
@@ -93,17 +88,16 @@ static void live_draw(struct live *live, bool again, struct err *err)
 /* Handles pending keys. Returns true if the user quits. */
 static bool live_keys(struct live *live, bool *ret_again)
 {
-	enum screen_action action;
+	uint64_t interval_ns = live->screen.interval_ns;
 	int key;
 
 	while ((key = terminal_key(live->terminal)) != SCREEN_KEY_NONE) {
 		*ret_again |= key == ('l' & 0x1f);
-		action = screen_key(&live->screen, key);
-		if (action == SCREEN_QUIT)
+		if (screen_key(&live->screen, key))
 			return true;
-		if (action == SCREEN_INTERVAL)
-			live->next_ns = live->began_ns + live->screen.interval_ns;
 	}
+	if (live->screen.interval_ns != interval_ns)
+		live->next_ns = live->began_ns + live->screen.interval_ns;
 	return false;
 }
 
@@ -129,16 +123,13 @@ static void live_loop(struct live *live, struct err *err)
 /* Runs the live screen until q or a signal. Closes @terminal. Returns the exit code. */
 static int screen_run(struct terminal *terminal, const struct overview_opts *opts)
 {
-	struct live live = {.terminal = terminal};
+	/* The bars already show the load, so the first pane shows the run-queue latency. */
+	struct live live = {.terminal = terminal,
+			    .screen = {.interval_ns = INTERVAL_NS,
+				       .ascii = !terminal_utf8(terminal),
+				       .home = OVERVIEW_RUNQ}};
 	struct err err = {0};
 
-	screen_init(&live.screen, INTERVAL_NS);
-	live.screen.ascii = !terminal_utf8(terminal);
-	/*
-	 * The bars of the live screen already show the load, so the first pane shows the run-queue
-	 * latency.
-	 */
-	live.screen.home = OVERVIEW_RUNQ;
 	live_open(&live, opts, &err);
 	if (!err.code)
 		live_loop(&live, &err);
@@ -161,10 +152,7 @@ const struct opt overview_options[] = {
 	 OPT_STORE(struct overview_cmd, once)},
 	{"cores", 0, NULL, "also which cgroups share a physical core, as in subtick load",
 	 OPT_STORE(struct overview_cmd, overview.cores)},
-	/*
-	 * Pressure (wall time in which tasks waited) is an option, because measuring pressure costs
-	 * more CPU time than all other run-queue figures.
-	 */
+	/* Pressure costs more CPU time than all other run-queue figures. */
 	{"pressure", 0, NULL,
 	 "live screen: also the wall time in which tasks waited, as in subtick runq",
 	 OPT_STORE(struct overview_cmd, overview.pressure)},

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "output.h"
 #include "opts.h"
@@ -26,10 +27,7 @@ struct report_cmd {
 	size_t nr_from;
 	/* bit set of the measurements to run, indexed as report_collectors; 0 for the default */
 	uint32_t collect;
-	/*
-	 * at_ns: Unix time at the start of the time span of --at, or 0 to measure now. for_ns:
-	 * length of the time span.
-	 */
+	/* start of --at in Unix ns, or 0 to measure now; length of the time span in ns */
 	uint64_t at_ns, for_ns;
 	const char *history;
 };
@@ -83,9 +81,9 @@ static int add_operand(struct opts_state *state, const char *word, void *base, s
 
 static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct err *err)
 {
-	for (size_t i = 0; i < cmd->nr_from; i++) {
+	array_for_each(path, cmd->from, cmd->nr_from) {
 		size_t size, before = g->nr_windows;
-		char *text = input_read(cmd->from[i], &size, err);
+		char *text = input_read(*path, &size, err);
 		int rc;
 
 		if (!text)
@@ -93,12 +91,12 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 		rc = gathered_read(g, text, size, err);
 		free(text);
 		if (rc)
-			return err_prefix(err, "%s", cmd->from[i]);
+			return err_prefix(err, "%s", *path);
 		if (g->nr_windows == before)
 			return err_set(err, -ENODATA,
 				       "%s contains no report: save the output of a command with "
 				       "--json",
-				       cmd->from[i]);
+				       *path);
 	}
 	return 0;
 }
@@ -125,8 +123,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 		rc = report_history(g, cmd->history, cmd->at_ns, cmd->for_ns, err);
 #endif
 	/*
-	 * Signals are blocked only after the files of --from are read, because opening a named pipe
-	 * may wait for its writer.
+	 * Signals stay unblocked until here, because opening a named pipe may wait for its writer.
 	 */
 	run_signals();
 	if (!is_saved(cmd) && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
@@ -143,9 +140,8 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 
 static void print_result(const struct report_cmd *cmd, const struct gathered *g)
 {
-	for (size_t i = 0; i < g->doc.nr_missing; i++)
-		fprintf(stderr, "subtick report: without %s: %s\n", g->doc.missing[i].command,
-			g->doc.missing[i].why);
+	array_for_each(missing, g->doc.missing, g->doc.nr_missing)
+		fprintf(stderr, "subtick report: without %s: %s\n", missing->command, missing->why);
 	if (strcmp(cmd->output, "-"))
 		fprintf(stderr, "subtick report: wrote %s\n", cmd->output);
 }

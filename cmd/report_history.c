@@ -15,10 +15,7 @@
 #include "serve/config.h"
 #include "serve/history_file.h"
 
-/*
- * Minimum gap in seconds between two time spans. Two blocks of windows in the history belong to one
- * time span if the gap between the blocks is less than GAP_S.
- */
+/* Two blocks of windows belong to one time span if the gap between them is below GAP_S seconds. */
 #define GAP_S 60
 #define NR_COLLECTORS CONFIG_NR_COLLECTORS
 
@@ -45,9 +42,9 @@ int report_history_time(const struct opt *opt, const char *value, void *base, st
 	static const char *const formats[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
 					      "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+	array_for_each(format, formats, ARRAY_SIZE(formats)) {
 		struct tm tm = {.tm_isdst = -1};
-		const char *end = strptime(value, formats[i], &tm);
+		const char *end = strptime(value, *format, &tm);
 		time_t seconds;
 
 		if (!end || (*end && strcmp(end, "Z")))
@@ -136,9 +133,8 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 }
 
 /*
- * Adds a note for each collector whose windows do not cover the whole requested time span. If at
- * most twice the length of the longest window is missing, add_missing() adds no note, because the
- * time span may begin and end inside a window.
+ * Notes collectors that do not cover the time span. It may begin and end inside a window, so twice
+ * the longest window may be missing.
  */
 static int add_missing(struct reading *r)
 {

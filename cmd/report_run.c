@@ -40,8 +40,8 @@
 #define GRACE_NS   (10 * NSEC_PER_SEC)
 
 /*
- * Commands in the order of the report. Commands with the same step number run at the same time. A
- * command that loads a core has its own step, because its load would disturb other measurements.
+ * Commands in the order of the report. Commands of one step run at the same time. A command that
+ * loads a core has its own step.
  */
 static const struct collector {
 	int step;
@@ -127,10 +127,7 @@ static void put_findings(FILE *out, const struct report *report)
 	}
 }
 
-/*
- * Embeds a report as JSON that subtick writes itself, because browsers may not be able to parse the
- * input file.
- */
+/* Embeds the JSON of subtick, because browsers may not be able to parse the input file. */
 static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
 {
 	struct view view = {.format = VIEW_JSON, .out = g->windows};
@@ -167,39 +164,43 @@ int gathered_read(struct gathered *g, const char *text, size_t size, struct err 
 	return rc == -ENODATA ? 0 : rc;
 }
 
+/* Closes the memory streams that are open. Returns 0 or -errno. */
+static int close_streams(struct gathered *g)
+{
+	FILE **const streams[] = {&g->windows, &g->findings, &g->text};
+	int rc = 0;
+
+	array_for_each(stream, streams, ARRAY_SIZE(streams)) {
+		if (**stream && fclose(**stream))
+			rc = -errno;
+		**stream = NULL;
+	}
+	return rc;
+}
+
 int gathered_finish(struct gathered *g, struct err *err)
 {
-	int rc = fclose(g->windows) ? -errno : 0;
+	int rc;
 
 	if (g->nr_texts < g->nr_windows)
 		fprintf(g->text, "\n%zu more windows are shown only with JavaScript\n",
 			g->nr_windows - g->nr_texts);
-	rc = fclose(g->findings) ? -errno : rc;
-	rc = fclose(g->text) ? -errno : rc;
-	g->windows = g->findings = g->text = NULL;
+	rc = close_streams(g);
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
 void gathered_free(struct gathered *g)
 {
-	for (size_t i = 0; i < g->doc.nr_missing; i++)
-		free((char *)g->doc.missing[i].why);
+	close_streams(g);
+	array_for_each(missing, g->doc.missing, g->doc.nr_missing)
+		free((char *)missing->why);
 	free((void *)g->doc.missing);
-	if (g->windows)
-		fclose(g->windows);
-	if (g->findings)
-		fclose(g->findings);
-	if (g->text)
-		fclose(g->text);
 	free((char *)g->doc.windows);
 	free((char *)g->doc.findings);
 	free((char *)g->doc.text);
 }
 
-/*
- * Executes the command in the child process. Only async-signal-safe calls are allowed between fork
- * and exec.
- */
+/* Only async-signal-safe calls are allowed between fork and exec. */
 static void child_exec(const struct child *child, const char *seconds, pid_t parent)
 {
 	const char *args[MAX_ARGS + 2] = {"subtick"};
@@ -222,10 +223,7 @@ static int child_start(struct child *child, unsigned int seconds)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", seconds);
-	/*
-	 * A memfd is used instead of a pipe, because a full pipe would block a child with much
-	 * output.
-	 */
+	/* A full pipe would block a child with much output; a memfd does not. */
 	child->out = memfd_create("subtick-out", MFD_CLOEXEC);
 	child->err = memfd_create("subtick-err", MFD_CLOEXEC);
 	if (child->out < 0 || child->err < 0)
@@ -284,28 +282,22 @@ static bool children_reap(struct child *children, size_t nr)
 {
 	bool running = false;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (!children[i].pid)
-			continue;
-		if (waitpid(children[i].pid, &children[i].status, WNOHANG) == children[i].pid)
-			children[i].pid = 0;
-		else
-			running = true;
+	array_for_each(child, children, nr) {
+		if (child->pid && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+			child->pid = 0;
+		running |= child->pid != 0;
 	}
 	return running;
 }
 
 static void children_kill(const struct child *children, size_t nr, int number)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (children[i].pid)
-			kill(children[i].pid, number);
+	array_for_each(child, children, nr)
+		if (child->pid)
+			kill(child->pid, number);
 }
 
-/*
- * Returns the expected duration of a step in seconds. @list is the bit set of the collectors that
- * run.
- */
+/* Expected duration of a step in seconds. @list is the bit set of collectors that run. */
 static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {2.0, 21.0, 5.0, 1.0};
@@ -316,10 +308,7 @@ static double step_seconds(int step, unsigned int seconds, uint32_t list)
 	return any ? more[step] + (step == 0 ? seconds : 0) : 0.0;
 }
 
-/*
- * Expected durations in seconds, to show the progress of a report: step_s of the current step,
- * later_s of all later steps.
- */
+/* Expected seconds of the current step and of all later steps. */
 struct progress {
 	bool shown;
 	double step_s, later_s;
@@ -329,12 +318,12 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 			  const struct progress *progress)
 {
 	double passed = (double)(clock_mono_ns() - since_ns) / NSEC_PER_SEC;
-	double left = progress->step_s > passed ? progress->step_s - passed : 0.0;
+	double left = fmax(progress->step_s - passed, 0.0);
 
 	fputs("\r\033[K", stderr);
-	for (size_t i = 0; i < nr; i++)
-		if (children[i].pid)
-			fprintf(stderr, "%s ", children[i].collector->args[0]);
+	array_for_each(child, children, nr)
+		if (child->pid)
+			fprintf(stderr, "%s ", child->collector->args[0]);
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
@@ -354,10 +343,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/*
-		 * Sleep to limit the polling rate, because run_wait() returns immediately after a
-		 * stop signal.
-		 */
+		/* run_wait() returns immediately after a stop signal. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress->shown)
@@ -388,11 +374,10 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t
 	if (rc)
 		children_kill(children, nr, SIGTERM);
 	children_wait(children, nr, progress);
-	for (size_t i = 0; i < nr; i++) {
-		if (!rc)
-			rc = child_collect(g, &children[i]);
-		fd_close(&children[i].out);
-		fd_close(&children[i].err);
+	array_for_each(child, children, nr) {
+		rc = rc ?: child_collect(g, child);
+		fd_close(&child->out);
+		fd_close(&child->err);
 	}
 	return rc;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Content of `subtick report`: output of other commands, content of files, or history of the
- * exporter.
- */
+/* Content of `subtick report`: output of commands, saved files, or history of the exporter. */
 #ifndef SUBTICK_CMD_REPORT_RUN_H
 #define SUBTICK_CMD_REPORT_RUN_H
 
@@ -44,8 +41,8 @@ extern const char *const report_collectors[];
 int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool progress);
 
 /*
- * Option parser of a time such as "2026-11-17 03:12[:00]", stored as a uint64_t of Unix time in ns.
- * A time is local time, or UTC if it ends with Z.
+ * Option parser of a time such as "2026-11-17 03:12[:00]", stored as uint64_t in Unix ns. The time
+ * is local, or UTC with a final Z.
  */
 opt_parse report_history_time;
 /*

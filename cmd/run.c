@@ -80,9 +80,8 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	bool stop;
 
 	/*
-	 * ppoll() is called once even if the end of the window has already passed, because signals
-	 * are unblocked only in ppoll(). Events after the end of the window are ignored, because a
-	 * continuous stream of events would delay the end of the window forever.
+	 * ppoll() is called even after the end of the window, because only ppoll() unblocks
+	 * signals. Events after the end are ignored, because they could delay the end forever.
 	 */
 	do {
 		polled.fd = clock_mono_ns() < until_ns ? fd : -1;
@@ -111,7 +110,6 @@ void run_avoid(const struct cpuset *measured)
 		affinity_set(0, &rest);
 }
 
-/* Waits until the window ends and prints the meter's events during the wait. */
 static int wait_window(const char *command, struct meter *meter, uint64_t until_ns,
 		       struct view *view, struct err *err, bool *ret_stop)
 {

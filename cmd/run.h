@@ -15,9 +15,7 @@
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns. Returns true after SIGINT or SIGTERM. */
 bool run_wait(uint64_t until_ns);
-/*
- * Waits until @until_ns, or until @fd is readable; @fd may be -1. Returns true after a stop signal.
- */
+/* Waits until @until_ns or until @fd (-1: none) is readable. Returns true after a stop signal. */
 bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable);
 bool run_stopped(void);
 
@@ -26,10 +24,7 @@ void run_signals_screen(void);
 /* Waits until @until_ns, a signal or an event of @input. Returns true after a stop signal. */
 bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 
-/*
- * Moves this process to allowed CPUs that are not in @measured, so that subtick does not measure
- * itself. If all allowed CPUs are in @measured, the process stays on its CPUs.
- */
+/* Moves this process to allowed CPUs outside @measured, if there are any. */
 void run_avoid(const struct cpuset *measured);
 
 /*

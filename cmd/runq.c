@@ -13,10 +13,7 @@
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64
-/*
- * Maximum number of rows of a table, so that tables, findings and notes fit on a terminal with 24
- * lines.
- */
+/* Default of --top for text: tables, findings and notes fit on 24 lines. */
 #define TEXT_TOP    10
 
 struct runq_cmd {

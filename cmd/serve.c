@@ -28,9 +28,7 @@ static int load_settings(void *arg, struct config *ret_config, struct err *err)
 	if (config_init(&config))
 		return err_set(err, -ENOMEM, "out of memory");
 	rc = config_read(&config, cmd->first.file, err);
-	/*
-	 * Listen addresses on the command line replace the listen addresses of the settings file.
-	 */
+	/* Listen addresses on the command line replace all addresses of the settings file. */
 	if (!rc && cmd->first.nr_listen)
 		config_clear_listen(&config);
 	if (!rc && opts_walk(&cmd->state, cmd->argc, cmd->argv, &config) != OPTS_PARSED)

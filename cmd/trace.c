@@ -16,9 +16,7 @@
 #include "run.h"
 #include "view/view.h"
 
-/*
- * Maximum numbers of slices and of waits in the HTML page, so that the page has at most about 3 MB.
- */
+/* Limits that keep the HTML page below about 3 MB. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
 
@@ -32,12 +30,10 @@ struct trace_cmd {
 /* Words that option --on accepts, in the order of events[]; the last word is a percentile. */
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
-#define NR_EVENTS (ARRAY_SIZE(events))
 
-/* Parses an event with a time, such as "wait=5ms". */
 static bool parse_time(const char *value, struct trace_opts *trace)
 {
-	for (size_t i = 0; i < NR_EVENTS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		size_t len = strlen(event_words[i]);
 
 		if (strncmp(value, event_words[i], len) ||
@@ -49,10 +45,7 @@ static bool parse_time(const char *value, struct trace_opts *trace)
 	return false;
 }
 
-/*
- * Parses an event with a percentile, such as "p99=5ms:/web". Refuses p100, because the event "wait"
- * already checks the maximum.
- */
+/* Parses an event such as "p99=5ms:/web". Refuses p100, which is the event "wait". */
 static bool parse_percentile(const char *value, struct trace_opts *trace)
 {
 	double percent;
@@ -88,11 +81,11 @@ static timeline_writer *writer_of(const char *path)
 		{".jsonl", timeline_lines},
 		{".pftrace", timeline_perfetto},
 	};
-	const char *dot = strrchr(path, '.');
+	const char *dot = strrchr(path, '.') ?: "";
 
-	for (size_t i = 0; dot && i < ARRAY_SIZE(writers); i++)
-		if (!strcmp(dot, writers[i].end))
-			return writers[i].write;
+	array_for_each(writer, writers, ARRAY_SIZE(writers))
+		if (!strcmp(dot, writer->end))
+			return writer->write;
 	return NULL;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * subtick try: changes a setting for short rounds, measures the effect, and restores the setting.
- */
+/* subtick try: changes a setting for short rounds and measures the effect. */
 #include "commands.h"
 
 #include <errno.h>
@@ -108,10 +106,7 @@ static int overview_report(struct report **ret_report, struct err *err)
 	return rc;
 }
 
-/*
- * Takes the setting to change and the cgroup to watch from a finding of a report. @report must
- * outlive the run.
- */
+/* Takes setting and cgroup from a finding. @report must outlive the run. */
 static int take_finding(struct try_cmd *cmd, const struct report *report, struct err *err)
 {
 	const struct table *findings = findings_of(report);
@@ -137,49 +132,33 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 	return try_setting_parse(NULL, setting, cmd->settings, err);
 }
 
-#define SERIES(path, figure)                           \
-	{                                              \
-		{.table = "pairs",                     \
-		 .where = "cgroup",                    \
-		 .equals = path,                       \
-		 .x = "pair",                          \
-		 .y = "original_" figure "_ns",        \
-		 .label = "original",                  \
-		 .mark = SVG_LINE},                    \
-			{.table = "pairs",             \
-			 .where = "cgroup",            \
-			 .equals = path,               \
-			 .x = "pair",                  \
-			 .y = "changed_" figure "_ns", \
-			 .label = "changed",           \
-			 .mark = SVG_LINE},            \
-	}
-
-/*
- * Draws two plots for each watched cgroup: the mean and the 99th percentile of waits, in rounds
- * with the original and with the changed setting.
- */
+/* Draws for each watched cgroup the mean and the 99th percentile of the waits, by round. */
 static int draw(FILE *out, const struct report *report, const struct try_groups *groups)
 {
 	struct svg_series series[2 * TRY_MAX_WATCHED][2];
 	struct svg_plot plots[2 * TRY_MAX_WATCHED];
 	char title[2 * TRY_MAX_WATCHED][256];
+	size_t nr = 2 * groups->nr_watched;
 
-	for (size_t i = 0; i < groups->nr_watched; i++) {
-		const char *path = groups->groups[i].path;
-		struct svg_series waits[2][2] = {SERIES(path, "wait"), SERIES(path, "p99")};
+	for (size_t k = 0; k < nr; k++) {
+		const char *path = groups->groups[k / 2].path;
+		struct svg_series original = {.table = "pairs",
+					      .where = "cgroup",
+					      .equals = path,
+					      .x = "pair",
+					      .y = k % 2 ? "original_p99_ns" : "original_wait_ns",
+					      .label = "original",
+					      .mark = SVG_LINE};
 
-		memcpy(series[2 * i], waits, sizeof(waits));
-		for (size_t k = 2 * i; k < 2 * i + 2; k++) {
-			snprintf(title[k], sizeof(title[k]), "%s of the waits of %.200s",
-				 k % 2 ? "99th percentile" : "Mean", path);
-			plots[k] = (struct svg_plot){.title = title[k],
-						     .y_label = "wait",
-						     .series = series[k],
-						     .nr_series = 2};
-		}
+		series[k][0] = series[k][1] = original;
+		series[k][1].y = k % 2 ? "changed_p99_ns" : "changed_wait_ns";
+		series[k][1].label = "changed";
+		snprintf(title[k], sizeof(title[k]), "%s of the waits of %.200s",
+			 k % 2 ? "99th percentile" : "Mean", path);
+		plots[k] = (struct svg_plot){
+			.title = title[k], .y_label = "wait", .series = series[k], .nr_series = 2};
 	}
-	return svg_write(out, report, plots, 2 * groups->nr_watched);
+	return svg_write(out, report, plots, nr);
 }
 
 static void progress(unsigned int done, unsigned int total)

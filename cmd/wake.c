@@ -71,10 +71,7 @@ struct wake_cmd {
 
 static const char *const fail_words[] = {"exceeds", NULL};
 
-/*
- * Parses --source, which takes one source, and --sources, which takes a list of sources except
- * passive.
- */
+/* Parses --source (one source) and --sources (a list of sources except passive). */
 static int set_sources(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	const struct wake_cmd *cmd = base;
@@ -172,9 +169,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/*
- * Refuses options that exclude each other, and computes the number of points if --quick is given.
- */
+/* Refuses options that exclude each other, and applies --quick. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	struct wake_cmd *cmd = base;
@@ -202,10 +197,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 			       "--each-preference");
 	if (!passive && cmd->interval.given)
 		return err_set(err, -EINVAL, "[interval [count]] needs --source passive");
-	/*
-	 * The latency budget of --budget is compared with every idle state, so all idle states must
-	 * be measured.
-	 */
+	/* --budget is compared with every idle state, so all idle states must be measured. */
 	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
 		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.force, &cmd->wake.cpus) > 1;
 	if (cmd->quick && !cmd->points_given) {
@@ -248,7 +240,6 @@ static int read_earlier(struct wake_cmd *cmd, struct err *err)
 		       cmd->against_file);
 }
 
-/* Prints the report and, with --against, the changes since the earlier run. */
 static int write_report(struct meter *meter, struct wake_cmd *cmd, struct report *report,
 			struct err *err)
 {
@@ -293,10 +284,7 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
-/*
- * Computes the exit code. If settings could not be restored, the exit code reports this error
- * instead of the verdict.
- */
+/* Settings that could not be restored take precedence over the verdict. */
 static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_window *window)
 {
 	if (window->unrestored) {

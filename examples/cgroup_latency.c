@@ -50,9 +50,8 @@ int main(int argc, char **argv)
 		for (size_t i = 0; !rc && i < subtick_rows(window, SUBTICK_GROUPS); i++)
 			print_row(window, i);
 	}
-	if (rc) {
+	if (rc)
 		fprintf(stderr, "cgroup_latency: %s: %s\n", strerror(-rc), subtick_error());
-	}
 	subtick_close(runq);
 	return rc ? 1 : 0;
 }

@@ -57,11 +57,10 @@ int main(int argc, char **argv)
 		CPU_SET(cpu, &one);
 		sched_setaffinity(0, sizeof(one), &one);
 	}
-	if (rc) {
+	if (rc)
 		fprintf(stderr, "pick_cpu: %s: %s\n", strerror(-rc), subtick_error());
-	} else if (window) {
+	else if (window)
 		printf("source %s\n", subtick_text(window, SUBTICK_WINDOW, 0, SUBTICK_SOURCE));
-	}
 	subtick_close(load);
 	return rc ? 1 : 0;
 }

@@ -19,7 +19,7 @@ BUILD_PACKAGES=(
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
 	libcmocka-dev libclang-rt-dev g++ python3 locales patch zsh fish
-	iproute2 procps util-linux sysstat linux-perf rt-tests
+	iproute2 procps util-linux sysstat linux-perf
 	tmux prometheus prometheus-node-exporter victoria-metrics nginx-light haproxy
 	python3-prometheus-client python3-yaml python3-jsonschema
 	man-db rpm makepkg abigail-tools

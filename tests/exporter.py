@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import os
 import re
+import signal
 import socket
 import subprocess
 import tempfile
@@ -92,15 +93,60 @@ class Server:
         finally:
             connection.close()
 
-    def dial(self):
-        """Opens a connection without a request. The caller closes the connection."""
-        return socket.create_connection((self.host, self.port), timeout=tap.PATIENCE)
+    def dial(self, request=b"", room=None):
+        """Opens a connection and sends @request. With @room, the receive buffer of the connection has @room bytes. The
+        caller closes the connection."""
+        client = socket.socket()
+        if room:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        client.settimeout(tap.PATIENCE)
+        client.connect((self.host, self.port))
+        client.sendall(request)
+        return client
+
+    def hangup(self):
+        """Makes the exporter read its settings again."""
+        self.child.send_signal(signal.SIGHUP)
 
     def metrics(self):
         status, _, body = self.get("/metrics")
         if status != 200 or not body.startswith(b"# HELP"):
             raise RuntimeError(f"/metrics: {status}, {body[:200]!r}")
         return parse(body.decode())
+
+
+class Configured(Server):
+    """Runs an exporter with a settings file and no options, so that a test can change the settings."""
+
+    def __init__(self, settings):
+        super().__init__()
+        self.file = tempfile.NamedTemporaryFile("w", suffix=".conf")
+        os.chmod(self.file.name, 0o644)
+        self.argv = [SUBTICK, "serve", "--config", self.file.name]
+        self.settings(settings)
+
+    def settings(self, text):
+        """Replaces the settings, except address and interval."""
+        self.raw(f"listen = {self.host}:{self.port}\ninterval = 200ms\n{text}")
+
+    def raw(self, text):
+        """Replaces the whole file."""
+        os.truncate(self.file.name, 0)
+        self.file.seek(0)
+        self.file.write(text)
+        self.file.flush()
+
+
+def promtool(body):
+    """Yields what promtool finds in a page of metrics."""
+    run = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
+    if run.returncode or run.stdout or run.stderr:
+        yield f"promtool exits {run.returncode}: {(run.stdout + run.stderr).decode().strip()}"
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/statm", encoding="utf-8") as text:
+        return int(text.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def parse(text):

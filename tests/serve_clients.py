@@ -13,14 +13,14 @@ import threading
 import time
 
 import tap
-from exporter import Server, cgroup_root, eventually, parse, remove_cgroup
+from exporter import Server, cgroup_root, eventually, parse, remove_cgroup, resident
 
+STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LOAD_SECONDS = int(os.environ.get("SUBTICK_SERVE_LOAD_SECONDS", "60"))
 
 
 def raw(server, data):
-    with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
-        client.sendall(data)
+    with server.dial(data) as client:
         answer = b""
         with contextlib.suppress(OSError):
             while chunk := client.recv(65536):
@@ -68,8 +68,7 @@ def drip(clients):
 def slow_clients(server, clients, number):
     """Opens @number connections with incomplete requests."""
     while len(clients) < number:
-        client = socket.create_connection((server.host, server.port), tap.PATIENCE)
-        client.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
+        client = server.dial(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
         client.setblocking(False)
         clients.append(client)
 
@@ -201,14 +200,13 @@ def check_no_room():
 def check_late_client():
     """The exporter serves a client that waits between connect and request, even at the connection limit."""
     with Server("--timeout", "1s", "--max-connections", "5") as server:
-        late, slow = socket.create_connection((server.host, server.port)), []
+        late, slow = server.dial(), []
         try:
             begin = time.time()
             while time.time() - begin < 3:
                 slow_clients(server, slow, 40)
                 drip(slow)
                 time.sleep(0.1)
-            late.settimeout(tap.PATIENCE)
             late.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answer = late.recv(20)
             if not answer.startswith(b"HTTP/1.1 200"):
@@ -225,8 +223,7 @@ def check_pipelined():
     """The exporter answers all pipelined requests, even if the requests do not fit into the exporter's buffer."""
     number, answers = 2000, b""
     with Server("--collect", "load") as server:
-        with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
-            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number)
+        with server.dial(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number) as client:
             # Count the bodies of responses, because the last header can arrive before its body.
             while answers.count(b"ok\n") < number:
                 more = client.recv(2**16)
@@ -241,8 +238,7 @@ def check_talkers():
     """A client that keeps sending after its request does not increase the memory of the exporter."""
     with Server() as server:
         before = resident(server.child.pid)
-        with socket.create_connection((server.host, server.port)) as client:
-            client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with server.dial(STREAM) as client:
             client.recv(100)
             client.settimeout(0.5)
             sent = 0
@@ -256,22 +252,13 @@ def check_talkers():
             yield "does not answer any more"
 
 
-def open_stream(server):
-    """Opens an event stream with a small receive buffer."""
-    client = socket.socket()
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.connect((server.host, server.port))
-    client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    return client
-
-
 def check_never_read():
     """Opens the maximum number of event streams with clients that never read. A new stream replaces
     one of the open streams. After the time of option --timeout, the exporter closes and counts all
     unread streams."""
     stalled = 'subtick_http_cut_total{reason="stalled"}'
     with Server("--timeout", "8s") as server:
-        reader, others = open_stream(server), []
+        reader, others = server.dial(STREAM, 4096), []
         try:
             over = []
 
@@ -285,11 +272,10 @@ def check_never_read():
             thread.start()
 
             def one_more():
-                others.append(open_stream(server))
-                others[-1].settimeout(tap.PATIENCE)
+                others.append(server.dial(STREAM, 4096))
                 return others[-1].recv(12) == b"HTTP/1.1 200"
 
-            others.extend(open_stream(server) for _ in range(63))
+            others.extend(server.dial(STREAM, 4096) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
             # To accept a stream beyond the 64 open streams, the exporter must close at least one
@@ -342,11 +328,7 @@ def check_drip_readers():
             # stay within its memory limit, the exporter must close the connections of clients that
             # connected early.
             while held < 2**28:
-                client = socket.socket()
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                client.connect((server.host, server.port))
-                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                readers.append(client)
+                readers.append(server.dial(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 4096))
                 held += size
                 for reader in readers:
                     with contextlib.suppress(OSError):
@@ -383,11 +365,6 @@ def scraper(server, stop, results):
             wrong = repr(error)
         results.append((time.time() - begin, wrong))
         stop.wait(0.5)
-
-
-def resident(pid):
-    with open(f"/proc/{pid}/statm", encoding="utf-8") as text:
-        return int(text.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def check_load():

@@ -5,14 +5,13 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
 import tap
-from exporter import SUBTICK, Server, eventually
+from exporter import SUBTICK, Server, eventually, resident
 from serve_prometheus import ip, namespaces
 
 HOST = b"Host: localhost\r\n"
@@ -163,11 +162,6 @@ def check_framing():
                     yield f"{name}: {rest and rest[:200]!r}, {rest and rest.count(b'HTTP/1.1 ')} responses"
 
 
-def memory(pid):
-    with open(f"/proc/{pid}/statm", encoding="utf-8") as text:
-        return int(text.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def kernel_memory():
     """Returns the memory of all TCP sockets in bytes."""
     with open("/proc/net/sockstat", encoding="utf-8") as text:
@@ -177,18 +171,10 @@ def kernel_memory():
 @contextlib.contextmanager
 def unread(server, request, number, room=2048):
     """Opens connections that send @request and read nothing, each with a receive buffer of @room bytes."""
-    clients = []
-    try:
+    with contextlib.ExitStack() as stack:
         for _ in range(number):
-            client = socket.socket()
-            clients.append(client)
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
-            client.connect((server.host, server.port))
-            client.sendall(request)
+            stack.enter_context(server.dial(request, room))
         yield
-    finally:
-        for client in clients:
-            client.close()
 
 
 def check_unread():
@@ -203,13 +189,13 @@ def check_unread():
             if not eventually(lambda: len(server.get("/api/v1/history")[2]) > 20000):
                 yield "no history"
             for path in ("/api/v1/history", "/metrics", "/api/v1/load", "/api/v1/report", "/api/v1/traces/big.html"):
-                before, tcp = memory(server.child.pid), kernel_memory()
+                before, tcp = resident(server.child.pid), kernel_memory()
                 request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 20
                 with unread(server, request, 700):
                     statuses = [server.get("/metrics")[0] for _ in range(20)]
                     time.sleep(1)
                     statuses += [server.get("/metrics")[0] for _ in range(20)]
-                    grown, queued = memory(server.child.pid) - before, kernel_memory() - tcp
+                    grown, queued = resident(server.child.pid) - before, kernel_memory() - tcp
                 print(f"# {path}: 700 clients, process +{grown / 2**20:.1f} MiB, kernel +{queued / 2**20:.1f} MiB")
                 if statuses != [200] * 40:
                     yield f"{path}: {statuses.count(200)} of 40 scrapes"
@@ -242,7 +228,7 @@ def check_vanished():
             return run.stdout.split() or run.stderr
 
         with contextlib.ExitStack() as stack:
-            before, tcp = memory(server.child.pid), kernel_memory()
+            before, tcp = resident(server.child.pid), kernel_memory()
             # The kernel accepts all data of the streams, so the exporter cannot detect that the clients of the streams
             # read nothing.
             for request, number, room in ((b"GET /api/v1/stream HTTP/1.1\r\n" + HOST + b"\r\n", 64, 65536),
@@ -251,7 +237,7 @@ def check_vanished():
                 stack.enter_context(unread(server, request, number, room))
             if inside() != ["503", "200"]:
                 yield f"64 streams are open: {inside()}"
-            grown, queued = memory(server.child.pid) - before, kernel_memory() - tcp
+            grown, queued = resident(server.child.pid) - before, kernel_memory() - tcp
             ip("link", "set", names[0].replace("n0", "a0"), "down")
             begin = time.monotonic()
             if not eventually(lambda: inside() == ["200", "200"], 60):
@@ -297,7 +283,7 @@ def check_reload_closed():
                 os.chmod(path, 0o644)
             if not hasattr(server, "child"):
                 return
-            server.child.send_signal(signal.SIGHUP)
+            server.hangup()
             if not eventually(lambda: server.text().count("reload") > said, 10):
                 raise RuntimeError(f"no reload: {server.text()}")
 

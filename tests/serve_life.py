@@ -4,14 +4,14 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 
 import tap
-from exporter import SUBTICK, Server, counters, eventually, free_port
+from exporter import SUBTICK, Configured, Server, counters, eventually
+from serve_clients import STREAM
 
 TOKEN = "a-token-of-enough-characters"
 
@@ -76,9 +76,8 @@ def check_refuses():
 
 
 def open_stream(server, headers):
-    client = socket.create_connection((server.host, server.port), tap.PATIENCE)
     lines = ["GET /api/v1/stream HTTP/1.1", "Host: localhost", *(f"{k}: {v}" for k, v in headers.items())]
-    client.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    client = server.dial(("\r\n".join(lines) + "\r\n\r\n").encode())
     if b" 200 " not in client.recv(100):
         raise RuntimeError("no stream")
     return client
@@ -118,14 +117,14 @@ def check_token():
             if server.get("/healthz")[0] != 200:
                 yield "/healthz needs a token"
             stream = open_stream(server, good)
-            server.child.send_signal(signal.SIGHUP)
+            server.hangup()
             if not eventually(lambda: "reloaded" in server.text()) or stream_ends(stream, 1):
                 yield "a stream ends though the token is the same"
             # Write to the existing file, because the exporter cannot open a new file after the drop of privileges.
             file.seek(0)
             file.write("b" + TOKEN[1:] + "\n")
             file.flush()
-            server.child.send_signal(signal.SIGHUP)
+            server.hangup()
             if not stream_ends(stream, tap.PATIENCE):
                 yield "a stream that was opened with the old token goes on"
             stream.close()
@@ -138,35 +137,26 @@ def check_token():
 def check_host():
     """To prevent DNS rebinding, the exporter rejects a request with another site's Host header."""
     evil = {"Host": "evil.example"}
-    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-        server = Server("--collect", "load")
-        file.write(f"listen = 127.0.0.1:{server.port}\ncollect = load\nhost = Node1.example\n")
-        file.flush()
-        os.chmod(file.name, 0o644)
-        server.argv = [SUBTICK, "serve", "--config", file.name, "--interval", "200ms"]
-        with server:
-            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/history", "/api/v1/report",
-                         "/api/v1/host", "/api/v1/doctor", "/"):
-                status, _, body = server.get(path, evil)
-                if status != 403 or b"cpu" in body or b"--host" not in body:
-                    yield f"{path} for another site: {status}"
-            for name in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example"):
-                if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 403:
-                    yield f"answers as {name}"
-            for name in ("localhost", "127.0.0.1", "[::1]", "10.0.0.1", "node1.EXAMPLE"):
-                if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 200:
-                    yield f"does not answer as {name}"
-            if server.get("/healthz", evil)[0] != 200:
-                yield "health depends on the name"
-            if not server.metrics().get('subtick_http_requests_total{code="403"}'):
-                yield "what was refused is not counted"
-            os.truncate(file.name, 0)
-            file.seek(0)
-            file.write(f"listen = 127.0.0.1:{server.port}\ncollect = load\nhost = evil.example\n")
-            file.flush()
-            server.child.send_signal(signal.SIGHUP)
-            if not eventually(lambda: server.get("/metrics", evil)[0] == 200):
-                yield "a name that was added does not work after SIGHUP"
+    with Configured("collect = load\nhost = Node1.example\n") as server:
+        for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/history", "/api/v1/report",
+                     "/api/v1/host", "/api/v1/doctor", "/"):
+            status, _, body = server.get(path, evil)
+            if status != 403 or b"cpu" in body or b"--host" not in body:
+                yield f"{path} for another site: {status}"
+        for name in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example"):
+            if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 403:
+                yield f"answers as {name}"
+        for name in ("localhost", "127.0.0.1", "[::1]", "10.0.0.1", "node1.EXAMPLE"):
+            if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 200:
+                yield f"does not answer as {name}"
+        if server.get("/healthz", evil)[0] != 200:
+            yield "health depends on the name"
+        if not server.metrics().get('subtick_http_requests_total{code="403"}'):
+            yield "what was refused is not counted"
+        server.settings("collect = load\nhost = evil.example\n")
+        server.hangup()
+        if not eventually(lambda: server.get("/metrics", evil)[0] == 200):
+            yield "a name that was added does not work after SIGHUP"
     with tempfile.NamedTemporaryFile("w+") as file:
         file.write(TOKEN)
         file.flush()
@@ -189,7 +179,7 @@ def check_token_replaced():
             os.chmod(name, 0o600)
         with Server("--token-file", path) as server:
             os.rename(path + ".new", path)
-            server.child.send_signal(signal.SIGHUP)
+            server.hangup()
             if not eventually(lambda: "keeping the old settings" in server.text()):
                 yield "does not say that it cannot read the new file: " + server.text()
             if server.get("/metrics", {"Authorization": f"Bearer {TOKEN}"})[0] != 200:
@@ -207,9 +197,7 @@ def check_outside_warning():
 
 def check_sigterm():
     with Server("--timeout", "600s") as server:
-        clients = [socket.create_connection((server.host, server.port)) for _ in range(5)]
-        clients[0].sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        clients[1].sendall(b"GET /metr")
+        clients = [server.dial(request) for request in (STREAM, b"GET /metr", b"", b"", b"")]
         clients[0].recv(100)
         server.child.terminate()
         # The exporter must exit before the timeout of its clients.
@@ -233,14 +221,11 @@ def check_leaks():
         for _ in range(5):
             open_stream(server, {}).close()
         # Open a stream that the exporter must close, because the client of the stream does not read.
-        stalled = socket.socket()
-        stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        stalled.connect((server.host, server.port))
-        stalled.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        stalled = server.dial(STREAM, 4096)
         if not eventually(lambda: server.metrics()['subtick_http_cut_total{reason="stalled"}'] == 1):
             yield "a stream that nobody reads is not cut"
         stalled.close()
-        server.child.send_signal(signal.SIGHUP)
+        server.hangup()
         if not eventually(lambda: "reloaded" in server.text()):
             yield "does not reload"
         server.child.terminate()
@@ -251,54 +236,45 @@ def check_leaks():
 
 def check_sighup():
     updates = 'subtick_collector_updates_total{collector="load"}'
-    port = free_port()
-    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-        server = Server()
-        server.argv, server.port = [SUBTICK, "serve", "--config", file.name], port
-
-        def settings(text):
-            os.truncate(file.name, 0)
-            file.seek(0)
-            file.write(text)
-            file.flush()
-
-        def reload(text, answer):
-            settings(text)
+    with Configured("") as server:
+        def reload(answer):
             said = server.text().count(answer)
-            server.child.send_signal(signal.SIGHUP)
+            server.hangup()
             return eventually(lambda: server.text().count(answer) > said)
 
-        os.chmod(file.name, 0o644)
-        settings(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n")
-        with server:
-            def boundaries():
-                return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
+        def boundaries():
+            return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
 
-            # Reload the exporter's settings twice: first with one histogram boundary (le = 1ms),
-            # then with the default boundaries.
-            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\nle = 1ms\n", "reloaded the settings")
-            if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
-                yield f"le = 1ms: {boundaries()}, {server.text()}"
-            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
-            if not eventually(lambda: len(boundaries()) == 17):
-                yield f"le is the default again: {boundaries()}"
-            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 3600s\nle = 3ms\n", "reloaded the settings"):
-                yield f"does not read them again: {server.text()}"
-            if "le was changed" not in server.text():
-                yield f"does not say what needs a restart: {server.text()}"
-            time.sleep(0.5)
-            first = server.metrics()[updates]
-            time.sleep(1.5)
-            if server.metrics()[updates] > first:
-                yield "the longer interval is not in force"
-            if not reload("nonsense\n", "keeping the old settings") or server.get("/healthz")[0] != 200:
-                yield f"a bad file: {server.text()}"
-            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
-            # The interval of 200 ms must apply at once, not after the current window of one hour.
-            if not eventually(lambda: server.metrics()[updates] > first + 5):
-                yield "the shorter interval is not in force"
-            if not eventually(lambda: server.get("/readyz")[0] == 200):
-                yield "not ready after a change of the interval"
+        # Reload the exporter's settings twice: first with one histogram boundary (le = 1ms),
+        # then with the default boundaries.
+        server.settings("le = 1ms\n")
+        reload("reloaded the settings")
+        if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
+            yield f"le = 1ms: {boundaries()}, {server.text()}"
+        server.settings("")
+        reload("reloaded the settings")
+        if not eventually(lambda: len(boundaries()) == 17):
+            yield f"le is the default again: {boundaries()}"
+        server.raw(f"listen = 127.0.0.1:{server.port}\ninterval = 3600s\nle = 3ms\n")
+        if not reload("reloaded the settings"):
+            yield f"does not read them again: {server.text()}"
+        if "le was changed" not in server.text():
+            yield f"does not say what needs a restart: {server.text()}"
+        time.sleep(0.5)
+        first = server.metrics()[updates]
+        time.sleep(1.5)
+        if server.metrics()[updates] > first:
+            yield "the longer interval is not in force"
+        server.raw("nonsense\n")
+        if not reload("keeping the old settings") or server.get("/healthz")[0] != 200:
+            yield f"a bad file: {server.text()}"
+        server.settings("")
+        reload("reloaded the settings")
+        # The interval of 200 ms must apply at once, not after the current window of one hour.
+        if not eventually(lambda: server.metrics()[updates] > first + 5):
+            yield "the shorter interval is not in force"
+        if not eventually(lambda: server.get("/readyz")[0] == 200):
+            yield "not ready after a change of the interval"
 
 
 def check_config_option():
@@ -334,7 +310,7 @@ def check_notify():
         words = [said() for _ in range(3)]
         if words != [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]:
             yield f"says {words}"
-        server.child.send_signal(signal.SIGHUP)
+        server.hangup()
         words = list(iter(said, b"READY=1"))
         if b"RELOADING=1" not in words:
             yield f"before it is ready again after SIGHUP it says {words}"

@@ -4,13 +4,12 @@ labels."""
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
 
 import tap
-from exporter import Server, cgroup_root, eventually, remove_cgroup
+from exporter import Server, cgroup_root, eventually, promtool, remove_cgroup
 
 UID = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 IDS = ["00112233445566778899aabbccddeeff00112233445566778899aabbccddee" + end for end in ("01", "02")]
@@ -98,10 +97,7 @@ def check_names():
         status = open(f"/proc/{server.child.pid}/status", encoding="ascii").read()
         if not re.search(r"^CapEff:\s*0+$", status, re.M) or not re.search(r"^Seccomp:\s*2$", status, re.M):
             yield "still has privileges"
-        run = subprocess.run(["promtool", "check", "metrics"], input=server.get("/metrics")[2],
-                             capture_output=True, check=False)
-        if run.returncode or run.stdout or run.stderr:
-            yield f"promtool: {(run.stdout + run.stderr).decode().strip()}"
+        yield from promtool(server.get("/metrics")[2])
 
 
 def check_per_pod():
@@ -111,7 +107,7 @@ def check_per_pod():
         file.write("labels = pod,qos\n")
         file.flush()
         os.chmod(file.name, 0o644)
-        server.child.send_signal(signal.SIGHUP)
+        server.hangup()
         os.mkdir(server.path(f"pods/shop_web-1_{UID}"))
         want = f'cgroup="{path}",pod="web-1",qos="burstable"'
         if not eventually(lambda: server.series(path) == [want]):

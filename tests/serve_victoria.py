@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 
 import tap
-from exporter import Server, eventually, free_port, parse
+from exporter import Server, eventually, free_port
 from promproto import sample
 
 UPDATED = 'subtick_collector_last_update_seconds{collector="runq"}'

@@ -5,8 +5,6 @@
 # A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results. A program that prints TAP has one
 # result per test case. Any other program has one result. Exit status 77 means that the test was skipped, as in automake.
 #
-# TALLY_PATIENCE=N multiplies the timeout of every program by N, for emulated machines.
-#
 # If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". If the
 # file has several lines for a name, the last line is valid. The next run of ./check estimates its duration from these
 # lines.
@@ -107,7 +105,7 @@ tally_aside_end() {
 }
 
 tally_begin() {
-	local name=$1 seconds=$(($2 * ${TALLY_PATIENCE:-1})) job=$tally_dir/job$((++tally_jobs))
+	local name=$1 seconds=$2 job=$tally_dir/job$((++tally_jobs))
 	shift 2
 
 	printf '%s\t%s\t%s\n' "$name" "$seconds" "$EPOCHREALTIME" >"$job"

@@ -11,10 +11,7 @@
 #include "measure/runq/window.h"
 #include "host/bpf.h"
 
-/*
- * Maximum size of an options struct in bytes. API functions reject options structs larger than
- * OPTS_MAX with -E2BIG.
- */
+/* Maximum size of an options struct in bytes. */
 #define OPTS_MAX 4096
 
 static __thread struct err last_err;
@@ -275,9 +272,7 @@ static const void *at(const void *base, size_t offset)
 /* Returns loss counter @row of @window, or NULL. Loss counters of disabled options have no row. */
 static const struct loss_row *loss_at(const struct subtick_window *window, size_t row)
 {
-	const struct loss_row *loss = window->view->losses, *end = loss + window->view->nr_losses;
-
-	for (; loss < end; loss++)
+	array_for_each(loss, window->view->losses, window->view->nr_losses)
 		if ((!loss->when_at || *(const bool *)at(window->data, loss->when_at)) && !row--)
 			return loss;
 	return NULL;
@@ -285,9 +280,9 @@ static const struct loss_row *loss_at(const struct subtick_window *window, size_
 
 static const struct api_list *list_at(const struct api_view *view, enum subtick_list list)
 {
-	for (size_t i = 0; i < view->nr_lists; i++)
-		if (view->lists[i].list == list)
-			return &view->lists[i];
+	array_for_each(l, view->lists, view->nr_lists)
+		if (l->list == list)
+			return l;
 	return NULL;
 }
 
@@ -401,10 +396,7 @@ const char *subtick_text(const struct subtick_window *window, enum subtick_list 
 	return text && text[0] ? text : NULL;
 }
 
-/*
- * Returns group @row of a runq window. Returns NULL for windows of other measurements, which have
- * no groups.
- */
+/* Returns group @row of a runq window, or NULL. Other windows have no groups. */
 static const struct runq_group_window *group_at(const struct subtick_window *window,
 						enum subtick_list list, size_t row)
 {

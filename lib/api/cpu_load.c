@@ -22,9 +22,8 @@ struct context {
 	unsigned int nr_cpus;
 	bool sampled; /* true if ends.prev and ends.cur are both valid samples */
 	/*
-	 * Value of cpu_perf.fd for all CPUs whose load is available. All contexts share the
-	 * descriptors of the hardware counters. Instead of a counter's descriptor, callers get an
-	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
+	 * cpu_perf.fd of CPUs with a load: an O_PATH descriptor, on which read() and ioctl() fail,
+	 * because all contexts share the descriptors of the counters.
 	 */
 	int fd;
 };
@@ -44,7 +43,6 @@ static void window_of(struct context *ctx, unsigned int cpu, struct load_cpu_win
 		      ctx->source->parts, ret_window);
 }
 
-/* Samples all CPUs and computes the load of each CPU. */
 static void sample(struct context *ctx)
 {
 	load_ends_sample(&ctx->ends, ctx->source);

@@ -57,10 +57,7 @@ static const struct api_column names_columns[] = {
 	NAMES(SUBTICK_IMAGE, image),
 };
 
-/*
- * Gets the value of @key from @party, unless @ret already has a value. If @party has no group, the
- * values come from an empty group.
- */
+/* Gets @key from @party, or from an empty group, unless @ret already has a value. */
 static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
 {
 	static const struct runq_group_names no_names;
@@ -180,10 +177,7 @@ static const struct api_column columns[] = {
 	LONG_WAIT(SUBTICK_COMM, comm),
 	LONG_WAIT(SUBTICK_WAIT_NS, wait_ns),
 	LONG_WAIT(SUBTICK_END_NS, end_ns),
-	/*
-	 * Culprits of a long wait: the task that ran before the waiting task, and the group that
-	 * ran longest during the wait.
-	 */
+	/* The task that ran before the waiting task, and the group that ran longest in the wait. */
 	LONG_WAIT_BY(SUBTICK_CPU, cpu),
 	LONG_WAIT_BY(SUBTICK_PID, prev_pid),
 	LONG_WAIT_BY(SUBTICK_COMM, prev_comm),
@@ -260,10 +254,7 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.hierarchy = from->hierarchy,
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
-		/*
-		 * If no cgroups are selected and no groups are merged, every cgroup is a group even
-		 * without SUBTICK_RUNQ_TREE.
-		 */
+		/* Without selected or merged cgroups, every cgroup is a group anyway. */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,
 		.nr_le = from->nr_le,
 		.sample_ratio = from->sample_ratio,

@@ -169,22 +169,13 @@ static void stamp(struct sleep_loop_result *at)
 		if (took >= best)
 			continue;
 		best = took;
-		at->user_ns = timeval_ns(usage.ru_utime);
-		at->system_ns = timeval_ns(usage.ru_stime);
-		at->thread_ns = from + (to - from) / 2;
-		at->real_ns = before + took / 2;
+		*at = (struct sleep_loop_result){
+			.real_ns = before + took / 2,
+			.user_ns = timeval_ns(usage.ru_utime),
+			.system_ns = timeval_ns(usage.ru_stime),
+			.thread_ns = from + (to - from) / 2,
+		};
 	}
-}
-
-/*
- * Number of iterations of the sleep loop (batch) between two clock reads. Reading the clock once
- * per batch adds little to the measured time.
- */
-static uint64_t batch_size(const struct sleep_loop_opts *opts)
-{
-	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);
-
-	return batch ? batch : 1;
 }
 
 static void sleep_run(void *memory, void *arg)
@@ -193,7 +184,9 @@ static void sleep_run(void *memory, void *arg)
 	struct sleep_shared *shared = memory;
 	struct timespec delay = opts->delay_ns ? clock_timespec(opts->delay_ns)
 					       : (struct timespec){.tv_nsec = 2000000000};
-	uint64_t batch = batch_size(opts), most = opts->iterations ?: UINT64_MAX, done = 0;
+	/* number of iterations between two clock reads, so that clock reads add little time */
+	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500) ?: 1;
+	uint64_t most = opts->iterations ?: UINT64_MAX, done = 0;
 	struct sleep_loop_result from, to;
 	int slack;
 

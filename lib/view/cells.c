@@ -15,7 +15,7 @@
 static const struct {
 	enum metric_id id;
 	struct bar_style look;
-} known[] = {
+} looks[] = {
 	{M_TASK_RATIO, {"█", "#", STYLE_GREEN}},
 	{M_HARDIRQ_RATIO, {"▓", "%", STYLE_RED}},
 	{M_SOFTIRQ_ON_IDLE_RATIO, {"▒", "=", STYLE_YELLOW}},
@@ -28,29 +28,22 @@ static const struct {
 	{M_UNKNOWN_RATIO, {"?", "?", STYLE_BRIGHT_MAGENTA}},
 };
 
-struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2])
+const struct bar_style *bar_style_of(const struct table *table, size_t col)
 {
-	static const enum style styles[] = {STYLE_GREEN,   STYLE_RED,  STYLE_YELLOW,
-					    STYLE_MAGENTA, STYLE_BLUE, STYLE_CYAN};
+	size_t i = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (table->cols[col].metric == metric_get(known[i].id))
-			return known[i].look;
-	letter[0] = 'A' + (col - table->bar_first) % 26;
-	letter[1] = '\0';
-	return (struct bar_style){letter, letter, styles[(col - table->bar_first) % 6]};
+	while (i + 1 < ARRAY_SIZE(looks) && table->cols[col].metric != metric_get(looks[i].id))
+		i++;
+	return &looks[i].look;
 }
 
 size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width)
 {
 	double sum = 0;
 
-	for (size_t i = table->bar_first; i <= col; i++) {
-		const struct value *value = table_cell(table, row, i);
-
-		if (value->kind == VALUE_F64 && value->f64 > 0)
-			sum += value->f64;
-	}
+	/* fmax() ignores the NAN of a missing value */
+	for (size_t i = table->bar_first; i <= col; i++)
+		sum += fmax(value_number(table_cell(table, row, i)), 0);
 	return sum >= 1 ? width : (size_t)lrint(sum * width);
 }
 
@@ -132,10 +125,7 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 	return strdup(number);
 }
 
-/*
- * True if @sum contains the sums of the rows of @table. The columns of @sum and @table may differ
- * if the report was read from a file.
- */
+/* True if @sum has the sums of the rows of @table. Columns may differ in a report from a file. */
 static bool sums_up(const struct table *sum, const struct table *table)
 {
 	if (!sum || !sum->sum || sum->nr_rows != 1 || sum->nr_cols != table->nr_cols ||
@@ -188,18 +178,10 @@ static const struct {
 	[UNIT_BYTES] = SCALES(byte_scales),
 };
 
-/* Returns the number of decimals with which @abs has three significant digits. */
-static int scale_decimals(double abs)
-{
-	if (abs >= 99.95)
-		return 0;
-	return abs >= 9.995 ? 1 : 2;
-}
-
 static void scale_format(double x, enum unit unit, char *buf, size_t size)
 {
 	const struct scale *scales = units[unit].scales;
-	double abs = fabs(x);
+	double abs = fabs(x), shown;
 	size_t i = 0;
 
 	if (!isfinite(x)) {
@@ -210,11 +192,12 @@ static void scale_format(double x, enum unit unit, char *buf, size_t size)
 	while (i + 1 < units[unit].nr && abs / scales[i].factor >= 999.5 &&
 	       (abs >= scales[i + 1].factor || scales[i + 1].factor == scales[i].factor * 1000))
 		i++;
+	shown = abs / scales[i].factor;
 	/* A whole number in the smallest unit is exact and needs no decimals. */
 	if (i == 0 && abs == floor(abs))
 		snprintf(buf, size, "%.0f %s", abs > 0 ? x : 0, scales[i].unit);
-	else
-		snprintf(buf, size, "%.*f %s", scale_decimals(abs / scales[i].factor),
+	else /* three significant digits */
+		snprintf(buf, size, "%.*f %s", (shown < 99.95) + (shown < 9.995),
 			 x / scales[i].factor, scales[i].unit);
 }
 

@@ -25,8 +25,7 @@ enum style {
 };
 
 /*
- * Look of one part of a stacked bar. The parts of a bar have different shapes and colours, for
- * colour-blind people and for terminals without colours.
+ * Look of one part of a bar. Shapes differ for colour-blind people and terminals without colours.
  */
 struct bar_style {
 	const char *shape;
@@ -34,26 +33,19 @@ struct bar_style {
 	enum style style;
 };
 
-/*
- * Style of a column in bars. A column without a predefined style gets a letter as its character,
- * which is stored in @letter.
- */
-struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
+/* Look of a part of the load in bars. @col must be a column of the table's bar. */
+const struct bar_style *bar_style_of(const struct table *table, size_t col);
 
 /*
- * Number of characters from the start of a bar to the end of the part of column @col. The sum of
- * the parts up to column @col is rounded, not each part, so that all parts of the bar have exactly
- * @width characters together.
+ * End of the part of column @col, in characters from the start of a bar of @width. The sum of the
+ * parts is rounded, so that a full bar has exactly @width characters.
  */
 size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width);
 
 /* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
-/*
- * Writes the digits of a number without a NUL, faster than printf(). Returns the number of digits
- * that were written.
- */
+/* Writes the digits of a number without a NUL, faster than printf(). Returns their number. */
 static inline size_t put_digits(char *to, uint64_t value)
 {
 	char digits[20];
@@ -77,20 +69,14 @@ bool cells_blank(const struct table *table, size_t col);
 bool cells_left(const struct table *table, size_t col);
 /* True if the column identifies the row, because it contains text or identifiers. */
 bool cells_name(const struct table *table, size_t col);
-/*
- * Minimum width of a column for its title and typical numbers, so that the width rarely changes
- * between windows.
- */
+/* Width of a column for its title and typical numbers, so that it rarely changes. */
 size_t cells_min_width(const struct table *table, size_t col);
-/*
- * Formats the text of a cell, cut to @max columns if @max is not 0. The caller frees the text.
- * Returns NULL if out of memory.
- */
+/* Allocated text of a cell, cut to @max columns unless @max is 0; NULL if out of memory. */
 char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 
 /*
- * Copies @table, with the row of @sum as first row if @table has more than one row. The copy shares
- * the strings of @table and @sum, so the caller frees only @ret_table->cells. Returns 0 or -ENOMEM.
+ * Copies @table, with the row of @sum on top if @table has several rows. The copy shares all
+ * strings; the caller frees only @ret_table->cells. Returns 0 or -ENOMEM.
  */
 int cells_with_sum(const struct table *table, const struct table *sum, struct table *ret_table);
 

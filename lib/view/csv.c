@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writes reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's
- * tables.
- *
- * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
- * report has several tables, the next column "table" names the table of the row. The columns of all
- * tables follow the fields of the report and the column "table". A key that is in several tables is
- * one column. If an earlier column already has the key, the name of the table is the prefix of the
- * column name. The last columns of a line are the quality values of the report ("quality.*"), such
- * as the number of lost events.
- *
- * A report without tables is one line. The first line is a header with the names of the columns.
- * The header line is written again when the columns change.
- *
- * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet
- * would run as a formula also becomes \\xNN. A null value is an empty field. A nested table is
- * written as "le=count;le=count".
+ * tables, or one line for a report without tables. Columns: time_unix_ns, window_ns, source, the
+ * fields of the report, "table" if the report has several tables, the columns of all tables, and
+ * quality.*. Tables share columns with the same key. The name of the table is the prefix of a key
+ * that an earlier column has. The header is written again when the columns change. Null is an empty
+ * field. A nested table becomes "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -38,10 +28,7 @@ struct csv {
 	size_t nr;
 };
 
-/*
- * True if the string must be quoted. Quotes distinguish an empty string from null. Some CSV readers
- * strip blanks, reject control characters, or treat ";" as the separator.
- */
+/* Quotes distinguish "" from null. Some readers strip blanks or split at ";". */
 static bool csv_needs_quotes(const char *str)
 {
 	if (!*str)
@@ -124,9 +111,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 		csv_raw(out, value, table->cols[col].metric->unit);
 		return 0;
 	}
-	/*
-	 * Format the nested table in memory first, so that the nested table is quoted as one field.
-	 */
+	/* The nested table is quoted as one field. */
 	mem = open_memstream(&text, &size);
 	if (!mem)
 		return -ENOMEM;
@@ -150,16 +135,13 @@ static int csv_values(FILE *out, const struct table *table)
 
 static bool csv_has(const struct csv *csv, const char *key)
 {
-	for (size_t i = 0; i < csv->nr; i++)
-		if (!strcmp(csv->cols[i].key, key))
+	array_for_each(col, csv->cols, csv->nr)
+		if (!strcmp(col->key, key))
 			return true;
 	return false;
 }
 
-/*
- * True if the table has its own CSV columns. CSV omits tables whose rows are sentences. A table
- * with the sum of the previous table is written as a row of the previous table.
- */
+/* True if the table has its own columns. A sum is written as a row of the table before it. */
 static bool is_listed(const struct table *table)
 {
 	return !table->sentences && !table->sum;
@@ -169,8 +151,8 @@ static size_t nr_tables(const struct report *report)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < report->nr_tables; i++)
-		nr += is_listed(report->tables[i]);
+	array_for_each(table, report->tables, report->nr_tables)
+		nr += is_listed(*table);
 	return nr;
 }
 
@@ -188,14 +170,15 @@ static int csv_collect(struct csv *csv, const struct report *report)
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		const struct table *table = report->tables[i];
 
-		for (size_t j = 0; j < table->nr_cols && is_listed(table) && !rc; j++) {
-			const char *key = table->cols[j].key;
+		if (!is_listed(table))
+			continue;
+		array_for_each(col, table->cols, table->nr_cols) {
+			const char *prefix = csv_key_used(report, col->key) ? table->key : NULL;
 
-			if (!csv_has(csv, key))
-				rc = array_push(csv->cols, csv->nr,
-						(struct csv_col){
-							csv_key_used(report, key) ? table->key : NULL,
-							key});
+			if (!csv_has(csv, col->key))
+				rc = rc
+					     ?: array_push(csv->cols, csv->nr,
+							   (struct csv_col){prefix, col->key});
 		}
 	}
 	return rc;
@@ -208,31 +191,27 @@ static void csv_header(const struct csv *csv, struct view *view, const struct re
 	bool many = nr_tables(report) > 1;
 	uint64_t hash = text_hash(HASH_START, many ? "table" : "");
 
-	for (size_t i = 0; i < fields->nr_cols; i++)
-		hash = text_hash(hash, fields->cols[i].key);
-	for (size_t i = 0; i < csv->nr; i++)
-		hash = text_hash(text_hash(hash, csv->cols[i].prefix ?: ""), csv->cols[i].key);
-	for (size_t i = 0; i < quality->nr_cols; i++)
-		hash = text_hash(text_hash(hash, "quality"), quality->cols[i].key);
+	array_for_each(col, fields->cols, fields->nr_cols)
+		hash = text_hash(hash, col->key);
+	array_for_each(col, csv->cols, csv->nr)
+		hash = text_hash(text_hash(hash, col->prefix ?: ""), col->key);
+	array_for_each(col, quality->cols, quality->nr_cols)
+		hash = text_hash(text_hash(hash, "quality"), col->key);
 	if (view->written && hash == view->seen.columns)
 		return;
 	view->seen.columns = hash;
 	fputs("time_unix_ns,window_ns,source", csv->out);
-	for (size_t i = 0; i < fields->nr_cols; i++)
-		fprintf(csv->out, ",%s", fields->cols[i].key);
+	array_for_each(col, fields->cols, fields->nr_cols)
+		fprintf(csv->out, ",%s", col->key);
 	fputs(many ? ",table" : "", csv->out);
-	for (size_t i = 0; i < csv->nr; i++)
-		fprintf(csv->out, ",%s%s%s", csv->cols[i].prefix ?: "",
-			csv->cols[i].prefix ? "." : "", csv->cols[i].key);
-	for (size_t i = 0; i < quality->nr_cols; i++)
-		fprintf(csv->out, ",quality.%s", quality->cols[i].key);
+	array_for_each(col, csv->cols, csv->nr)
+		fprintf(csv->out, ",%s%s%s", col->prefix ?: "", col->prefix ? "." : "", col->key);
+	array_for_each(col, quality->cols, quality->nr_cols)
+		fprintf(csv->out, ",quality.%s", col->key);
 	fputc('\n', csv->out);
 }
 
-/*
- * Writes one line. @table is NULL for a report without tables. @name is the key of the table, or of
- * the previous table if @table is a sum.
- */
+/* Writes one line. @table is NULL without tables. @name is the value of the column "table". */
 static int csv_row(const struct csv *csv, const struct report *report, const struct table *table,
 		   const char *name, size_t row)
 {
@@ -243,16 +222,16 @@ static int csv_row(const struct csv *csv, const struct report *report, const str
 	if (report->window_ns)
 		fprintf(out, "%" PRIu64, report->window_ns);
 	fputc(',', out);
-	rc = report->source ? csv_text(out, report->source) : 0;
-	rc = rc ?: csv_values(out, report->fields);
+	rc = (report->source ? csv_text(out, report->source) : 0)
+		     ?: csv_values(out, report->fields);
 	if (nr_tables(report) > 1)
 		fprintf(out, ",%s", name);
-	for (size_t i = 0; !rc && i < csv->nr; i++) {
-		int col = table_find(table, csv->cols[i].key);
+	array_for_each(col, csv->cols, csv->nr) {
+		int at = table_find(table, col->key);
 
 		fputc(',', out);
-		if (col >= 0)
-			rc = csv_value(out, table, row, col);
+		if (at >= 0)
+			rc = rc ?: csv_value(out, table, row, at);
 	}
 	rc = rc ?: csv_values(out, report->quality);
 	fputc('\n', out);

@@ -7,13 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "view/cells.h"
 
-/*
- * Writes a code point as ASCII. Names of cgroups may contain U+009B, which starts an escape sequence
- * on a terminal.
- */
+/* ASCII only, because U+009B in a cgroup name starts an escape sequence on a terminal. */
 static void put_char(FILE *out, uint32_t code)
 {
 	static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -30,12 +28,12 @@ static void put_char(FILE *out, uint32_t code)
 			0xdc00 + ((code - 0x10000) & 0x3ff));
 }
 
-static void put_part(FILE *out, const char *str, size_t len)
+/* Writes the first @len bytes of @str without quotes. */
+static void put_inside(FILE *out, const char *str, size_t len)
 {
 	const char *end = str + len;
 	uint32_t code;
 
-	putc_unlocked('"', out);
 	while (str < end) {
 		const char *at = str;
 		size_t bytes;
@@ -50,6 +48,12 @@ static void put_part(FILE *out, const char *str, size_t len)
 		put_char(out, bytes ? code : 0xfffd);
 		str += bytes ?: 1;
 	}
+}
+
+static void put_part(FILE *out, const char *str, size_t len)
+{
+	putc_unlocked('"', out);
+	put_inside(out, str, len);
 	putc_unlocked('"', out);
 }
 
@@ -58,10 +62,21 @@ void json_put_text(FILE *out, const char *str)
 	put_part(out, str, strlen(str));
 }
 
-/*
- * Writes a real number with nine digits. A real number without a fraction is written with ".0", so
- * that the JSON type of a key never changes.
- */
+void json_put_html(FILE *out, const char *str)
+{
+	size_t len = strcspn(str, "<");
+
+	putc('"', out);
+	put_inside(out, str, len);
+	for (str += len; *str; str += len) {
+		fputs("\\u003c", out);
+		len = 1 + strcspn(str + 1, "<");
+		put_inside(out, str + 1, len - 1);
+	}
+	putc('"', out);
+}
+
+/* Nine digits, and ".0" without a fraction, so that the JSON type of a key never changes. */
 static void put_real(FILE *out, double value)
 {
 	char text[32];
@@ -76,17 +91,14 @@ static void put_real(FILE *out, double value)
 }
 
 /*
- * Many JSON readers store integers as signed 64-bit numbers. An identifier above INT64_MAX is
- * written as a string to keep every digit. A count above INT64_MAX is written as a real number.
+ * Many JSON readers store integers in 63 bits, so larger ids are strings and larger counts are real
+ * numbers.
  */
 static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
 	char digits[20];
 
-	/*
-	 * Fast path for numbers up to INT64_MAX, because a window of 10,000 cgroups has half a
-	 * million numbers.
-	 */
+	/* Fast path: a window of 10,000 cgroups has half a million numbers. */
 	if (u64 <= INT64_MAX)
 		fwrite_unlocked(digits, 1, put_digits(digits, u64), out);
 	else if (unit == UNIT_ID)
@@ -134,17 +146,16 @@ static bool key_begins(const struct table *table, size_t col, const char *prefix
 /* True if a table of the report or a common key such as "source" has the name @key. */
 static bool key_taken(const struct report *report, const char *key, size_t len)
 {
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strncmp(report->tables[i]->key, key, len) && !report->tables[i]->key[len])
+	array_for_each(table, report->tables, report->nr_tables)
+		if (!strncmp((*table)->key, key, len) && !(*table)->key[len])
 			return true;
 	return report_head_key(key, len);
 }
 
 /*
- * Returns the length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 if the
- * key is written as "a.b". The nested object "a" requires that all columns "a.*" are adjacent and
- * that no other key is "a". Reports from other programs may have columns "a.*" that are not
- * adjacent, or another key "a". JSON readers ignore one of two equal keys.
+ * Length of "a" if key "a.b" is written as {"a":{"b":…}}, or 0. That requires that all columns
+ * "a.*" are adjacent and no other key is "a", which files of other programs may violate. JSON
+ * readers ignore one of two equal keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -165,8 +176,8 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 }
 
 /*
- * Writes the keys and values of a row. @top is the report if @table has its top-level keys, else
- * NULL. @comma is true if the object already has keys.
+ * Writes the keys and values of a row. @top is the report for top-level keys, else NULL. @comma:
+ * the object already has keys.
  */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)
@@ -234,11 +245,11 @@ int view_json(struct view *view, const struct report *report)
 	put_head(out, report);
 	if (report->fields->nr_rows)
 		put_row(out, report->fields, 0, report, true);
-	for (size_t i = 0; i < report->nr_tables; i++) {
+	array_for_each(table, report->tables, report->nr_tables) {
 		putc_unlocked(',', out);
-		json_put_text(out, report->tables[i]->key);
+		json_put_text(out, (*table)->key);
 		putc_unlocked(':', out);
-		put_rows(out, report->tables[i]);
+		put_rows(out, *table);
 	}
 	fputs(",\"quality\":{", out);
 	if (report->quality->nr_rows)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes the two text formats of Prometheus. This file does not call printf(), because printf() is
- * slow and a scrape may have 100,000 lines.
- */
+/* Text formats of Prometheus, without the slow printf(): a scrape may have 100,000 lines. */
 #include "view/prom.h"
 
 #include <ctype.h>
@@ -18,10 +15,7 @@
 
 #define NR_PARAMS 2
 
-/*
- * Parameter and value that a media type in an Accept header must have. If @optional is true, the
- * media type may lack the parameter.
- */
+/* Parameter that a media type in an Accept header must have, or may lack if @optional. */
 struct param {
 	const char *name, *value;
 	bool optional;
@@ -48,10 +42,7 @@ const char *prom_content_type(enum prom_format format)
 	return media[format].content_type;
 }
 
-/*
- * Finds the value of ;name=value or ;name="value" after a media type. Returns NULL if the parameter
- * is missing.
- */
+/* Finds the value of ;name=value or ;name="value" after a media type, or returns NULL. */
 static const char *param_find(const char *at, const char *end, const char *name, size_t *ret_len)
 {
 	size_t name_len = strlen(name), len;
@@ -89,10 +80,7 @@ static bool params_fit(const struct media *m, const char *params, const char *en
 	return true;
 }
 
-/*
- * Returns the weight q of a media range in thousandths. Returns 1000 if the media range has no
- * valid weight.
- */
+/* Weight q of a media range in thousandths; 1000 without a valid weight. */
 static int weight_of(const char *params, const char *end)
 {
 	size_t len;
@@ -172,14 +160,11 @@ static void put_meta(struct prom *p, const char *what, const char *name, const c
 {
 	const char *const words[] = {"# ", what, name, suffix, " ", text, "\n"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		puts_(p, words[i]);
+	array_for_each(word, words, ARRAY_SIZE(words))
+		puts_(p, *word);
 }
 
-/*
- * Writes the metadata of a family. OpenMetrics omits suffixes such as _total from the name of a
- * family; the text format 0.0.4 includes the suffix.
- */
+/* Only OpenMetrics omits suffixes such as _total from the name of a family. */
 static void put_head(struct prom *p, const struct family *f)
 {
 	static const char *const types[] = {[FAMILY_COUNTER] = "counter",
@@ -248,10 +233,7 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 		strcpy(to + len, ".0");
 }
 
-/*
- * Writes the bucket lines of one histogram into the output block. @prefix is the start of each line
- * up to le=", and has at most half of the size of the block.
- */
+/* @prefix is the start of each line up to le=", at most sizeof(block) / 2 bytes. */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			const struct series *s, char (*le)[32])
 {
@@ -333,8 +315,8 @@ void prom_write(struct prom *p, const struct series *s, const struct series_tabl
 			format_le(le[i], s->le_ns[i], p->format);
 	}
 	snprintf(head, sizeof(head), "%s%s", s->family->name, family_suffix(s->family));
-	for (size_t i = 0; i < table->nr && !p->rc; i++)
-		put_samples(p, s, table->rows[i], head, le);
+	array_for_each(row, table->rows, table->nr)
+		put_samples(p, s, *row, head, le);
 	free(le);
 }
 

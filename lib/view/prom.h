@@ -16,16 +16,12 @@ enum prom_format {
 
 const char *prom_content_type(enum prom_format format);
 /*
- * Chooses the format with the largest weight in an Accept header, or PROM_TEXT if the header is
- * NULL or has no known format. If several formats have the same largest weight, chooses the last of
- * these formats in enum prom_format. Protobuf is chosen only if @protobuf is true.
+ * Chooses the format with the largest weight in an Accept header, the last one in the enum if
+ * several have this weight, or PROM_TEXT. Protobuf only if @protobuf is true.
  */
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
-/*
- * Callback that receives each full block of output. If the callback returns a nonzero value, the
- * output stops, and prom_end() returns this value.
- */
+/* Receives each full block. A nonzero result stops the output; prom_end() returns this result. */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 
 struct prom {
@@ -37,15 +33,9 @@ struct prom {
 	char block[64 * 1024];
 };
 
-/*
- * Writes all samples of one metric family. Call prom_write() once per family. A family without
- * samples is skipped.
- */
+/* Writes all samples of one family, once per family. A family without samples is skipped. */
 void prom_write(struct prom *prom, const struct series *series, const struct series_table *table);
-/*
- * Writes the last block and the "# EOF" line of OpenMetrics. Returns 0 or the result of the
- * callback.
- */
+/* Writes the last block. Returns 0 or the result of the callback. */
 int prom_end(struct prom *prom);
 
 static inline void prom_flush(struct prom *p)
@@ -71,10 +61,7 @@ static inline void prom_put(struct prom *p, const char *data, size_t len)
 	}
 }
 
-/*
- * Writes one metric family as length-delimited protobuf, the only format with native histograms.
- * The message is encoded twice: the first pass computes the length, which precedes the data.
- */
+/* Writes one family as length-delimited protobuf, encoded twice, because the length comes first. */
 void prom_proto_write(struct prom *prom, const struct series *series,
 		      const struct series_table *table);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes metrics as protobuf. The field numbers are from io/prometheus/client/metrics.proto in
- * prometheus/client_model.
- */
+/* Writes metrics as protobuf, with the field numbers of prometheus/client_model metrics.proto. */
 #include "view/prom.h"
 
 #include <endian.h>
@@ -33,10 +30,7 @@ enum {
 enum { BUCKET_COUNT = 1, BUCKET_LE };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
-/*
- * Up to MAX_GAP empty buckets do not end a span of a native histogram, because they take fewer
- * bytes than a new span.
- */
+/* Empty buckets inside a span; more take more bytes than a new span. */
 #define MAX_GAP 2
 
 /* Protobuf zigzag encoding of signed numbers: 0, -1, 1, -2, … become 0, 1, 2, 3, … */
@@ -71,9 +65,8 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 }
 
 /*
- * Converts nanoseconds to the double that a parser of the text format computes. A double cannot
- * hold more than 2^53 ns (104 days) exactly. Above 2^53 ns, the function adds the whole seconds and
- * the fraction of a second, so that only this addition loses digits.
+ * The double that a parser of the text format computes. Above 2^53 ns (104 days) only the last
+ * addition loses digits.
  */
 static double seconds(uint64_t ns)
 {
@@ -94,18 +87,12 @@ static double value_of(const struct family *family, union word word)
 	}
 }
 
-/*
- * Returns the count of bucket @i of a native histogram. Bucket 0 is the zero bucket, and bucket 1
- * has the index native.first.
- */
+/* Count of native bucket @i: 0 is the zero bucket, 1 has the index native.first. */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
 {
 	if (s->native.at)
 		return words[s->native.at + i].u64;
-	/*
-	 * The sample of a histogram begins with cumulative counts: one for each boundary, then the
-	 * total.
-	 */
+	/* The sample begins with cumulative counts of the boundaries. */
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
@@ -130,9 +117,8 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 }
 
 /*
- * Writes the spans of a native histogram. The offset of the first span is the index of the first
- * bucket in this span. The offset of a later span is the number of buckets between this span and
- * the previous span.
+ * The offset of the first span is the index of its first bucket. The offset of a later span is the
+ * number of buckets since the previous span.
  */
 static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {

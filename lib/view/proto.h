@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Encodes protobuf messages. A protobuf field is a key (field number and type) and a value. The
- * value of a field is a varint, 8 bytes, or a length and that number of bytes.
- */
+/* Encodes protobuf messages: each field is a key and a varint, 8 bytes, or a length and bytes. */
 #ifndef SUBTICK_VIEW_PROTO_H
 #define SUBTICK_VIEW_PROTO_H
 
@@ -78,10 +75,7 @@ static inline void proto_str(struct proto_msg *m, unsigned int field, const char
 	proto_bytes(m, str, strlen(str));
 }
 
-/*
- * Inserts a key and the length at offset @begin, so that the bytes from @begin to the end become a
- * nested message.
- */
+/* Turns the bytes from @begin to the end into a nested message. */
 static inline void proto_close(struct proto_msg *m, unsigned int field, size_t begin)
 {
 	char head[2 * PROTO_MAX_VARINT];

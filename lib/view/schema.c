@@ -5,10 +5,9 @@
 #include <jansson.h>
 #include <string.h>
 
-/*
- * JSON types of a metric. Every metric also has the type "null", which marks an unavailable value.
- * Type "number" includes integers.
- */
+#include "base/array.h"
+
+/* JSON types of a metric; null marks an unavailable value, and "number" includes integers. */
 static json_t *type_of(const struct metric *metric)
 {
 	static const char *const types[UNIT_TABLE + 1] = {
@@ -28,10 +27,7 @@ static const char *unit_of(const struct metric *metric)
 		[UNIT_TABLE] = NULL,
 	};
 
-	/*
-	 * A metric of crit has no unit in the schema, because the report states the unit, ns or
-	 * cycles, in its key "unit".
-	 */
+	/* Metrics of crit are in ns or cycles; the report has the unit in its key "unit". */
 	if (metric->unit == UNIT_NS &&
 	    metric_get(metric_find(metric->key, UNIT_CYCLES))->unit == UNIT_CYCLES)
 		return NULL;
@@ -102,14 +98,11 @@ static void add_column(json_t *object, const struct column_spec *col, bool requi
 
 static void add_columns(json_t *object, const struct table_spec *table)
 {
-	for (size_t i = 0; i < table->nr; i++)
-		add_column(object, &table->cols[i], !table->optional);
+	array_for_each(col, table->cols, table->nr)
+		add_column(object, col, !table->optional);
 }
 
-/*
- * Returns the JSON Schema object that has the keys of @table: the whole report, its quality, or a
- * row of a list.
- */
+/* Schema of the object with the keys of @table: the report, its quality, or a row of a list. */
 static json_t *object_of(json_t *report, const struct table_spec *table)
 {
 	json_t *lists = json_object_get(report, "properties"), *list;
@@ -124,10 +117,7 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 	return json_object_get(list, "items");
 }
 
-/*
- * Start of the JSON Schema, with the keys of every report. The first and the third %s in head are
- * the command, and the second %s is the command in the title.
- */
+/* Keys of every report. %s: the command, the command in the title, the command. */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"
 	" 'title': 'one line of subtick%s --json', 'type': 'object',"

@@ -82,9 +82,9 @@ bool labels_equal(const struct labels *labels, const struct label *pairs, size_t
 {
 	const char *name = labels_first(labels), *value;
 
-	for (size_t i = 0; i < nr; i++) {
+	array_for_each(pair, pairs, nr) {
 		value = labels_next(name);
-		if (strcmp(name, pairs[i].name) || !same_value(value, &pairs[i]))
+		if (strcmp(name, pair->name) || !same_value(value, pair))
 			return false;
 		name = labels_next(value);
 	}
@@ -95,9 +95,9 @@ uint64_t labels_hash(const struct label *pairs, size_t nr)
 {
 	uint64_t hash = HASH_START;
 
-	for (size_t i = 0; i < nr; i++)
-		hash = pairs[i].value ? hash_bytes(hash, pairs[i].value, strlen(pairs[i].value) + 1)
-				      : hash_bytes(hash, &pairs[i].number, sizeof(pairs[i].number));
+	array_for_each(pair, pairs, nr)
+		hash = pair->value ? hash_bytes(hash, pair->value, strlen(pair->value) + 1)
+				   : hash_bytes(hash, &pair->number, sizeof(pair->number));
 	return hash;
 }
 
@@ -138,8 +138,8 @@ static int table_grow(struct series_table *t)
 	free(t->buckets);
 	t->buckets = buckets;
 	t->room = room;
-	for (size_t i = 0; i < t->nr; i++)
-		link_row(t, t->rows[i]);
+	array_for_each(row, t->rows, t->nr)
+		link_row(t, *row);
 	return 0;
 }
 
@@ -266,8 +266,8 @@ size_t series_count(const struct series *s, const struct series_table *t)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < t->nr; i++)
+	array_for_each(row, t->rows, t->nr)
 		for (unsigned int part = 0; part < series_parts(s); part++)
-			nr += series_shows(s, t->rows[i], part);
+			nr += series_shows(s, *row, part);
 	return nr;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tables of metric samples. A table of metric samples has one row per core, cgroup or pair of
- * cgroups.
- */
+/* Tables of metric samples, with one row per core, cgroup or pair of cgroups. */
 #ifndef SUBTICK_VIEW_SERIES_H
 #define SUBTICK_VIEW_SERIES_H
 
@@ -15,10 +12,7 @@
 /* Maximum number of labels of a row. */
 #define LABELS_MAX 16
 
-/*
- * A metric label. The name of the label must contain no character that needs an escape. The value
- * of the label can be any text.
- */
+/* A metric label. The name needs no escapes; the value can be any text. */
 struct label {
 	const char *name, *value;
 	unsigned int number; /* numeric value, used if @value is NULL */
@@ -31,28 +25,19 @@ struct labels {
 	struct labels *next; /* next entry of series_table.retired */
 	size_t text_len;
 	/*
-	 * Escaped text such as name="value",other="value" and a NUL, then the name and the value of
-	 * each label, each followed by NUL. An empty name ends the list of labels.
+	 * Escaped text such as name="value",other="value" and a NUL, then name and value of each
+	 * label, each with a NUL, then an empty name.
 	 */
 	char data[];
 };
 
 /* Makes a set of labels with values escaped by utf8_printable(). Returns NULL if out of memory. */
 struct labels *labels_new(const struct label *pairs, size_t nr);
-/*
- * True if labels_new(@pairs) would make a set equal to @labels. @labels may be NULL, which means no
- * labels. @pairs must have text values only.
- */
+/* True if labels_new(@pairs) equals @labels (NULL: no labels). All values must be texts. */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
-/*
- * Hash of label values. Label values with equal hashes are easy to construct, so all label values
- * must come from the kernel or from subtick.
- */
+/* Collisions are easy to construct, so label values must come from the kernel or subtick. */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
-/*
- * Writes an escaped label value to @to, which must have space for twice the length of @value.
- * Returns the end of the text.
- */
+/* Writes an escaped value to @to, which has space for twice its length. Returns the end. */
 char *labels_escape(char *to, const char *value);
 
 /* Returns the name of the first label, or "" if the set is empty. */
@@ -61,10 +46,7 @@ static inline const char *labels_first(const struct labels *labels)
 	return labels ? labels->data + labels->text_len + 1 : "";
 }
 
-/*
- * Returns the next string of a set of labels: after a name its value, after a value the next name.
- * Returns "" at the end of the set.
- */
+/* Next string of a set of labels: value after name, name after value, "" at the end. */
 static inline const char *labels_next(const char *str)
 {
 	while (*str++)
@@ -81,10 +63,7 @@ union word {
 /* All counters of one core, cgroup or pair of cgroups. */
 struct series_row {
 	struct labels *labels; /* labels that identify the row, or NULL */
-	/*
-	 * Labels that may change, such as names of pods, or NULL. Changing labels are written after
-	 * the identifying labels.
-	 */
+	/* labels that may change, such as names of pods, written after @labels, or NULL */
 	struct labels *names;
 	struct series_row *next; /* next row in the same hash bucket */
 	uint64_t key;
@@ -106,26 +85,23 @@ struct series_table {
 };
 
 /*
- * Buckets of a native histogram of Prometheus: the zero bucket, then @nr buckets that begin with
- * index @first. Buckets of schema s end at powers of 2^(1/2^s) seconds. The last bucket also counts
- * all larger values.
+ * Native histogram: the zero bucket, then @nr buckets from index @first on. Buckets of schema s end
+ * at powers of 2^(1/2^s) seconds. The last bucket also counts all larger values.
  */
 struct series_native {
 	int schema;
 	int first;
 	unsigned int nr; /* number of buckets, or 0 for no native histogram */
 	/*
-	 * Offset in words from the start of the sample to its zero bucket. If @at is 0, the sample
-	 * stores no native buckets: each native bucket is the difference of two cumulative counts
-	 * of the sample.
+	 * Offset in words from the start of the sample to its zero bucket. 0: the sample has only
+	 * cumulative counts, whose differences are the native buckets.
 	 */
 	unsigned int at;
 };
 
 /*
- * A metric family with one sample per table row. A histogram takes several words per row: the
- * cumulative count of each boundary, the total count, the sum in ns, and the words of a native
- * histogram.
+ * A metric family with one sample per row. A histogram has several words: the cumulative counts,
+ * the total count, the sum in ns, and the native buckets.
  */
 struct series {
 	const struct family *family;
@@ -134,9 +110,8 @@ struct series {
 	unsigned int words; /* number of the family's words in series_row.words */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
-	 * Values of the label part_name, such as the contexts of load. A row of the table has one
-	 * sample per value of the label, and each sample is one word. If a family has one sample
-	 * per row, part_name is NULL.
+	 * Label and values of the parts, such as the contexts of load, with one word each; NULL if
+	 * the family has one sample per row.
 	 */
 	const char *part_name;
 	const char *const *parts;
@@ -148,20 +123,14 @@ struct series {
 };
 
 /*
- * Finds the row with @key. @value is the required value of the row's first label, or NULL if any
- * value matches. Returns NULL if no row matches.
+ * Finds the row with @key and, unless @value is NULL, with this value of its first label. Returns
+ * NULL if no row matches.
  */
 struct series_row *series_find(const struct series_table *table, uint64_t key, const char *value);
-/*
- * Adds a row of zeros to @table. The caller's struct that contains the row is also zeroed. Returns
- * NULL if out of memory.
- */
+/* Adds a row of zeros, also in the caller's struct. Returns NULL if out of memory. */
 struct series_row *series_add(struct series_table *table, uint64_t key, const struct label *pairs,
 			      size_t nr);
-/*
- * Replaces series_row.names by @nr labels. Returns false if the labels are unchanged or memory is
- * exhausted.
- */
+/* Replaces series_row.names. Returns false if unchanged or out of memory. */
 bool series_set_names(struct series_table *table, struct series_row *row,
 		      const struct label *pairs, size_t nr);
 /* Frees a row of a table. The last row of the table moves to the index of the removed row. */
@@ -171,8 +140,8 @@ void series_reclaim(struct series_table *table);
 void series_free(struct series_table *table);
 
 /*
- * Copies all rows. The copied rows share the labels with the original rows. Memory that @copy
- * already has is reused. series_find() does not work on a copy.
+ * Copies all rows into the memory of @copy. Copied rows share their labels. series_find() does not
+ * work on a copy.
  */
 int series_copy(struct series_table *copy, const struct series_table *table);
 void series_copy_free(struct series_table *copy);
@@ -182,10 +151,7 @@ static inline unsigned int series_parts(const struct series *series)
 	return series->nr_parts ? series->nr_parts : 1;
 }
 
-/*
- * Returns the sample of one part, or of part 0 if the family has no parts, and marks the sample as
- * exported.
- */
+/* Returns the sample of one part (0 without parts), and marks it as exported. */
 static inline union word *series_sample(const struct series *series, struct series_row *row,
 					unsigned int part)
 {

@@ -37,10 +37,7 @@ static void text_pair(const struct view *view, const struct column *col, const s
 	fputs(number, view->out);
 }
 
-/*
- * Prints the values in the first row of @table for which @shown is true. Returns true if any value
- * was printed.
- */
+/* Prints the values for which @shown is true. Returns true if any was printed. */
 static bool text_pairs(const struct view *view, const struct table *table, const char *between,
 		       bool (*shown)(const struct column *col, const struct value *value))
 {
@@ -62,10 +59,7 @@ static bool is_field(const struct column *col, const struct value *value)
 	return value->kind != VALUE_TABLE;
 }
 
-/*
- * True for a quality value in the heading of a report: values other than loss counters and counts
- * of 0.
- */
+/* True for quality values in the heading: no loss counters, no counts of 0. */
 static bool in_head(const struct column *col, const struct value *value)
 {
 	return value->kind != VALUE_TABLE && !text_is_loss(col, value) &&
@@ -84,10 +78,7 @@ static void text_time(const struct view *view, const struct report *report, cons
 	fprintf(view->out, "%s%s", clock, end);
 }
 
-/*
- * Prints a line such as "02:03:04 load: source bpf, window 1.00 s", and a line with the fields of
- * the report.
- */
+/* Prints a line such as "02:03:04 load: source bpf, window 1.00 s", and the fields. */
 static void text_head(struct view *view, const struct report *report)
 {
 	const char *between = ": ";
@@ -114,8 +105,8 @@ static void text_head(struct view *view, const struct report *report)
 
 static bool has_fields(const struct report *report)
 {
-	for (size_t i = 0; i < report->fields->nr_cols; i++)
-		if (!report->fields->cols[i].data_only)
+	array_for_each(col, report->fields->cols, report->fields->nr_cols)
+		if (!col->data_only)
 			return true;
 	return false;
 }
@@ -149,13 +140,13 @@ static int text_notes(struct view *view, const struct report *report)
 	uint64_t hash = HASH_START;
 	int rc = 0;
 
-	for (size_t i = 0; i < report->nr_notes; i++)
-		hash = text_hash(hash, report->notes[i]);
+	array_for_each(note, report->notes, report->nr_notes)
+		hash = text_hash(hash, *note);
 	if (hash == view->seen.notes)
 		return 0;
 	view->seen.notes = hash;
-	for (size_t i = 0; i < report->nr_notes && !rc; i++)
-		rc = text_say(view, "", "%s", report->notes[i]);
+	array_for_each(note, report->notes, report->nr_notes)
+		rc = rc ?: text_say(view, "", "%s", *note);
 	return rc;
 }
 
@@ -229,10 +220,7 @@ static void text_nested(struct view *view, const struct grid *grid)
 	}
 }
 
-/*
- * True if the table needs a heading. Reports of one small table scroll under one heading until the
- * columns, the source or the window length change.
- */
+/* Reports of one small table scroll under one heading until columns, source or window change. */
 static bool heading_due(struct view *view, const struct report *report, struct grid *grid,
 			bool compact)
 {
@@ -245,7 +233,7 @@ static bool heading_due(struct view *view, const struct report *report, struct g
 
 	if (hash != view->seen.columns || !compact)
 		memset(view->seen.widths, 0, sizeof(view->seen.widths));
-	due |= !grid_keep_widths(grid, view, view->seen.widths, VIEW_MAX_WIDTHS);
+	due |= !grid_keep_widths(grid, view);
 
 	view->seen.age = due ? 1 : view->seen.age + 1;
 	view->seen.columns = hash;
@@ -275,10 +263,7 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		heading = heading_due(view, report, &grid, compact);
 		if (view->written && heading)
 			fputc('\n', view->out);
-		/*
-		 * A line with the time separates windows that scroll under one heading. For reports
-		 * of events, the line with the time is printed at most once per second.
-		 */
+		/* Windows under one heading are separated by their time; events once per second. */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");
@@ -308,8 +293,8 @@ int view_text(struct view *view, const struct report *report)
 	bool first = true;
 	int rc = 0;
 
-	for (size_t i = 0; i < report->nr_tables; i++)
-		nr += is_visible(view, report->tables[i]);
+	array_for_each(table, report->tables, report->nr_tables)
+		nr += is_visible(view, *table);
 	if (!nr) {
 		if (view->written)
 			fputc('\n', view->out);

@@ -16,8 +16,8 @@ uint64_t text_hash(uint64_t hash, const char *text);
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 /*
- * Returns the increase of a loss counter since the previous report. In the first report, after a
- * reset, or if @seen has no free entry, returns the value of the loss counter.
+ * Increase of a loss counter since the previous report. The whole counter in the first report,
+ * after a reset, or if @seen is full.
  */
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);
@@ -36,10 +36,7 @@ void text_hist(const struct view *view, const struct table *table);
 struct grid_item {
 	size_t col; /* column number in the table, or GRID_BAR for the bar */
 	size_t width;
-	/*
-	 * index of the block with this column; a table that is too wide is folded into blocks of
-	 * columns
-	 */
+	/* index of the block of columns, if the table is wider than the terminal */
 	size_t block;
 	bool left;
 };
@@ -65,16 +62,12 @@ struct grid {
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/*
- * Hash of the columns of a table. If the hash of the columns changes, the view prints the heading
- * again.
- */
+/* Hash of the columns of a table, whose change needs a new heading. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
- * Keeps each column at least as wide as in the previous table, if the terminal is wide enough.
- * Returns false if a column became wider, so that the heading must be printed again.
+ * Keeps columns as wide as in the previous table if the terminal is wide enough. Returns false if
+ * the heading must be printed again.
  */
-bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
-		      size_t max);
+bool grid_keep_widths(struct grid *grid, struct view *view);
 
 #endif

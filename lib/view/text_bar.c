@@ -24,13 +24,12 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 	fputc('|', view->out);
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
 		size_t end = bar_part_end(table, row, col, cells);
-		char letter[2];
-		struct bar_style look = bar_style_of(table, col, letter);
+		const struct bar_style *look = bar_style_of(table, col);
 
 		if (end == at)
 			continue;
-		fputs(view->color ? style_sgr(look.style) : "", view->out);
-		put_many(view, look.shape, end - at);
+		fputs(view->color ? style_sgr(look->style) : "", view->out);
+		put_many(view, look->shape, end - at);
 		fputs(view->color ? SGR_RESET : "", view->out);
 		at = end;
 	}
@@ -51,8 +50,7 @@ void text_bar_legend(struct view *view, const struct table *table)
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
 		const char *title = table->cols[col].title;
 		size_t width = utf8_width(title) + 2;
-		char letter[2];
-		struct bar_style look = bar_style_of(table, col, letter);
+		const struct bar_style *look = bar_style_of(table, col);
 
 		if (at && view->width > 0 && at + 2 + width > (size_t)view->width) {
 			fputc('\n', view->out);
@@ -61,7 +59,7 @@ void text_bar_legend(struct view *view, const struct table *table)
 			fputs("  ", view->out);
 			at += 2;
 		}
-		text_put(view, look.style, look.shape);
+		text_put(view, look->style, look->shape);
 		fprintf(view->out, " %s", title);
 		at += width;
 	}
@@ -142,10 +140,7 @@ void text_put(const struct view *view, enum style style, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/*
-	 * Hash the NUL together with the text, so that the strings "a","bc" and "ab","c" have
-	 * different hashes.
-	 */
+	/* With the NUL, "a","bc" and "ab","c" have different hashes. */
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
 
@@ -176,7 +171,7 @@ void text_wrap(const struct view *view, const char *text, size_t indent)
 
 bool text_is_loss(const struct column *col, const struct value *value)
 {
-	return col->metric->unit == UNIT_COUNT && value->kind != VALUE_NULL;
+	return col->metric->unit == UNIT_COUNT && value->kind == VALUE_U64;
 }
 
 bool text_is_zero(const struct value *value)
@@ -189,20 +184,14 @@ bool text_is_zero(const struct value *value)
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value)
 {
-	double number = value_number(value);
-	/* A report that was read from a file may contain numbers of any size. */
-	uint64_t total = value->kind == VALUE_U64 ? value->u64
-			 : number >= 0x1p64	  ? UINT64_MAX
-			 : number > 0		  ? (uint64_t)number
-						  : 0;
-	uint64_t key = text_hash(HASH_START, col->key), before;
+	uint64_t total = value->u64, key = text_hash(HASH_START, col->key), before;
 
-	for (size_t i = 0; i < ARRAY_SIZE(seen->of); i++) {
-		if (seen->of[i].key && seen->of[i].key != key)
+	array_for_each(entry, seen->of, ARRAY_SIZE(seen->of)) {
+		if (entry->key && entry->key != key)
 			continue;
-		before = seen->of[i].total;
-		seen->of[i].key = key;
-		seen->of[i].total = total;
+		before = entry->total;
+		entry->key = key;
+		entry->total = total;
 		return total - (total < before ? 0 : before);
 	}
 	return total;

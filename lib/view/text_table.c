@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Lays out tables for a terminal. A table wider than the terminal is folded into blocks of columns.
- */
+/* Lays out tables for a terminal, folded into blocks of columns if they are too wide. */
 #include "view/text.h"
 
 #include <errno.h>
@@ -130,22 +128,18 @@ static void grid_items(struct grid *grid, const struct view *view)
 	}
 	if (grid->sentence != GRID_NONE)
 		grid_add(grid, grid->sentence);
-	else if (view->bars && table->bar_first < table->bar_end &&
-		 table->bar_end <= table->nr_cols)
+	else if (view->bars && table->bar_first < table->bar_end)
 		grid_add(grid, GRID_BAR);
 }
 
-/*
- * Assigns columns to blocks that fit the width of the terminal. A bar uses the width that the other
- * columns of its block leave free.
- */
+/* Assigns columns to blocks that fit the terminal. A bar takes the rest of its block. */
 static void grid_fold(struct grid *grid, const struct view *view)
 {
 	size_t width = view->width > 0 ? (size_t)view->width : SIZE_MAX / 2;
 	size_t keys = 0, at, block = 0;
 
-	for (size_t i = 0; i < grid->nr_keys; i++)
-		keys += grid->items[i].width + CELLS_GAP;
+	array_for_each(item, grid->items, grid->nr_keys)
+		keys += item->width + CELLS_GAP;
 	at = keys;
 	for (size_t i = grid->nr_keys; i < grid->nr_items; i++) {
 		struct grid_item *item = &grid->items[i];
@@ -172,8 +166,7 @@ int grid_init(struct grid *grid, const struct view *view, const struct table *ta
 	int rc = -ENOMEM;
 
 	*grid = (struct grid){.table = table, .fix = GRID_NONE, .parts = GRID_NONE};
-	if (!view->wide && table->parts_first < table->parts_end &&
-	    table->parts_end <= table->nr_cols)
+	if (!view->wide && table->parts_first < table->parts_end)
 		grid->parts = table->parts_first;
 	grid->sentence = find_metric(table, M_DETAIL);
 	if (grid->sentence == GRID_NONE)
@@ -203,18 +196,17 @@ void grid_free(struct grid *grid)
 
 uint64_t grid_hash(const struct grid *grid, uint64_t hash)
 {
-	for (size_t i = 0; i < grid->nr_items; i++)
-		hash = text_hash(hash, grid->items[i].col == GRID_BAR ?
-					       "|" :
-					       grid->table->cols[grid->items[i].col].title);
+	array_for_each(item, grid->items, grid->nr_items)
+		hash = text_hash(hash,
+				 item->col == GRID_BAR ? "|" : grid->table->cols[item->col].title);
 	return hash;
 }
 
-bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
-		      size_t max)
+bool grid_keep_widths(struct grid *grid, struct view *view)
 {
-	size_t nr = grid->nr_items < max ? grid->nr_items : max, total = 0;
-	bool kept = grid->nr_items <= max, fits;
+	bool kept = grid->nr_items <= VIEW_MAX_WIDTHS, fits;
+	size_t nr = kept ? grid->nr_items : VIEW_MAX_WIDTHS, total = 0;
+	unsigned short *widths = view->seen.widths;
 
 	for (size_t i = 0; i < nr; i++) {
 		size_t width = grid->items[i].width;
@@ -246,10 +238,7 @@ static enum style cell_style(const struct grid *grid, size_t col, const char *te
 	return strcmp(text, "no") ? STYLE_YELLOW : STYLE_RED;
 }
 
-/*
- * Prints a cell. @blanks is the number of blanks between previous cells and this cell that are not
- * yet printed. Blanks are printed only before text, so that no line ends in blanks.
- */
+/* Prints a cell after @blanks blanks, which are kept back so that no line ends in blanks. */
 static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)
 {
@@ -265,19 +254,17 @@ static void print_cell(const struct grid_item *item, const struct view *view, en
 	*blanks += item->left ? rest : 0;
 }
 
-static bool in_block(const struct grid *grid, size_t i, size_t block)
+static bool in_block(const struct grid *grid, const struct grid_item *item, size_t block)
 {
-	return i < grid->nr_keys || grid->items[i].block == block;
+	return item < grid->items + grid->nr_keys || item->block == block;
 }
 
 static void print_heading(const struct grid *grid, const struct view *view, size_t block)
 {
 	size_t blanks = 0;
 
-	for (size_t i = 0; i < grid->nr_items; i++) {
-		const struct grid_item *item = &grid->items[i];
-
-		if (!in_block(grid, i, block) || item->col == GRID_BAR)
+	array_for_each(item, grid->items, grid->nr_items) {
+		if (!in_block(grid, item, block) || item->col == GRID_BAR)
 			continue;
 		print_cell(item, view, STYLE_BOLD,
 			   item->col == grid->parts ? "mostly"
@@ -288,10 +275,7 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 	fputc('\n', view->out);
 }
 
-/*
- * Prints the last column of a row as a wrapped sentence. The fix is printed on its own line, so
- * that users can copy it.
- */
+/* Prints the last column as a sentence. The fix has its own line, so that users can copy it. */
 static void print_sentence(const struct grid *grid, const struct view *view, size_t row,
 			   size_t indent)
 {
@@ -311,11 +295,10 @@ static void print_row(const struct grid *grid, const struct view *view, size_t b
 	const struct table *table = grid->table;
 	size_t at = 0, blanks = 0;
 
-	for (size_t i = 0; i < grid->nr_items; i++) {
-		const struct grid_item *item = &grid->items[i];
+	array_for_each(item, grid->items, grid->nr_items) {
 		const char *text;
 
-		if (!in_block(grid, i, block))
+		if (!in_block(grid, item, block))
 			continue;
 		if (item->col == grid->sentence) {
 			pad(view, blanks);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "base/array.h"
+
 static void put_task(FILE *out, const struct timeline *t, const char *prefix, uint32_t pid)
 {
 	fprintf(out, ",\"%spid\":%" PRIu32 ",\"%scomm\":", prefix, pid, prefix);
@@ -52,7 +54,7 @@ static void line_event(FILE *out, const struct timeline *t, const struct timelin
 	case TIMELINE_SOFTIRQ_LEAVE:
 		fprintf(out, ",\"%s\":%" PRIu32 ",\"name\":",
 			e->kind == TIMELINE_IRQ_ENTER ? "irq" : "vec", e->arg);
-		json_put_text(out, e->name ? e->name : "");
+		json_put_text(out, e->name ?: "");
 		break;
 	case TIMELINE_IDLE_ENTER:
 		fprintf(out, ",\"state\":%" PRIu32, e->arg);
@@ -78,10 +80,10 @@ static void line_hold(FILE *out, const struct timeline *t, const struct timeline
 
 int timeline_lines(FILE *out, const struct timeline *timeline)
 {
-	for (size_t i = 0; i < timeline->nr_events; i++)
-		line_event(out, timeline, &timeline->events[i]);
-	for (size_t i = 0; i < timeline->nr_holds; i++)
-		line_hold(out, timeline, &timeline->holds[i]);
+	array_for_each(e, timeline->events, timeline->nr_events)
+		line_event(out, timeline, e);
+	array_for_each(hold, timeline->holds, timeline->nr_holds)
+		line_hold(out, timeline, hold);
 	return stream_end(out, 0);
 }
 
@@ -124,8 +126,8 @@ static void end_one(struct writer *w, uint64_t ns)
 }
 
 /*
- * Ends the innermost open slice of @kind and all slices inside it. If no slice of @kind is open,
- * the ending slice began before the trace, and nothing is written.
+ * Ends the innermost slice of @kind and all slices inside it. A slice that began before the trace
+ * is not open.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {
@@ -149,13 +151,6 @@ static void instant(struct writer *w, uint64_t ns, const char *what, const char 
 	fprintf(w->out, ",\"s\":\"t\",\"cat\":\"%s\",\"name\":", what);
 	json_put_text(w->out, name);
 	putc('}', w->out);
-}
-
-static void put_frequency(struct writer *w, const struct timeline_event *e)
-{
-	head(w, "C", e->ns);
-	fprintf(w->out, ",\"name\":\"frequency of CPU %" PRIu32 "\",\"args\":{\"kHz\":%" PRIu32 "}}",
-		e->other, e->arg);
 }
 
 static void put_event(struct writer *w, const struct timeline_event *e)
@@ -194,7 +189,11 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 		end(w, TIMELINE_IDLE_ENTER, e->ns);
 		break;
 	case TIMELINE_FREQUENCY:
-		put_frequency(w, e);
+		head(w, "C", e->ns);
+		fprintf(w->out,
+			",\"name\":\"frequency of CPU %" PRIu32 "\",\"args\":{\"kHz\":%" PRIu32
+			"}}",
+			e->other, e->arg);
 		break;
 	case TIMELINE_TICK:
 		instant(w, e->ns, "tick", "tick");
@@ -208,18 +207,12 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	}
 }
 
-/*
- * Writes one part of a task's wait, such as throttling by CPU quota. Each task has its own row,
- * because parts of several tasks overlap on one CPU.
- */
+/* Each task has its own row, because parts of waits overlap on one CPU. */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
-	static const char *const phases[] = {"b", "e"};
-	uint64_t ns[] = {hold->from_ns, hold->to_ns};
-
 	w->cpu = hold->cpu;
-	for (int i = 0; i < 2; i++) {
-		head(w, phases[i], ns[i]);
+	for (int end = 0; end < 2; end++) {
+		head(w, end ? "e" : "b", end ? hold->to_ns : hold->from_ns);
 		fprintf(w->out, ",\"cat\":\"%s\",\"id\":%" PRIu32 ",\"name\":",
 			hold->avoidable ? "avoidable" : "quota", hold->pid);
 		json_put_text(w->out, timeline_comm(w->timeline, hold->pid));
@@ -232,9 +225,7 @@ int timeline_chrome(FILE *out, const struct timeline *timeline)
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
-	for (size_t i = 0; i < timeline->nr_events; i++) {
-		const struct timeline_event *e = &timeline->events[i];
-
+	array_for_each(e, timeline->events, timeline->nr_events) {
 		if (e->cpu != w.cpu) {
 			end_all(&w, timeline->end_ns);
 			w.cpu = e->cpu;
@@ -245,8 +236,8 @@ int timeline_chrome(FILE *out, const struct timeline *timeline)
 		put_event(&w, e);
 	}
 	end_all(&w, timeline->end_ns);
-	for (size_t i = 0; i < timeline->nr_holds; i++)
-		put_hold(&w, &timeline->holds[i]);
+	array_for_each(hold, timeline->holds, timeline->nr_holds)
+		put_hold(&w, hold);
 	fputs("\n]}\n", out);
 	return stream_end(out, 0);
 }

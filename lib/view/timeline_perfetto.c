@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes a timeline as a Perfetto trace. The field numbers of the Perfetto format are from
- * trace_packet.proto and ftrace/ in google/perfetto.
- */
+/* Writes a timeline as a Perfetto trace, with the field numbers of google/perfetto. */
 #include "view/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "base/array.h"
 #include "view/proto.h"
 
 enum { TRACE_PACKET = 1 };
@@ -50,10 +48,7 @@ enum { CLOCKS_CLOCK = 1 };
 enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
-/*
- * Priority of every task in the trace file. Perfetto requires a priority of each task, but the
- * recording has no priorities.
- */
+/* Perfetto requires a priority, which the recording lacks. */
 #define PRIO_DEFAULT 120
 /* State of a cpu_idle event that means idle exit. */
 #define IDLE_ENDS UINT32_MAX
@@ -71,7 +66,6 @@ struct writer {
 	struct proto_msg m;
 	/* CPU of the event bundle that is being written, and pid of the current task on this CPU */
 	uint32_t cpu, current;
-	bool open;
 	/* nesting depth of interrupts; only the outermost interrupt is written to the file */
 	int depth;
 };
@@ -116,8 +110,7 @@ static void put_tasks(struct writer *w)
 	const struct timeline *t = w->timeline;
 	size_t packet = w->m.len, begin = packet;
 
-	for (size_t i = 0; i < t->nr_tasks; i++) {
-		const struct timeline_task *task = &t->tasks[i];
+	array_for_each(task, t->tasks, t->nr_tasks) {
 		size_t at = w->m.len;
 
 		if (task->pid == task->tgid) {
@@ -160,10 +153,7 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/*
- * Writes an event as an ftrace event. Returns false if Perfetto has no ftrace event of this kind,
- * or if the event is a nested interrupt.
- */
+/* Writes an ftrace event. Returns false for other kinds and for nested interrupts. */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {
@@ -203,11 +193,10 @@ static bool put_kind(struct writer *w, const struct timeline_event *e)
 
 static void close_bundle(struct writer *w)
 {
-	if (w->open) {
-		proto_close(&w->m, PACKET_FTRACE, 0);
-		close_packet(w, 0);
-	}
-	w->open = false;
+	if (!w->m.len)
+		return;
+	proto_close(&w->m, PACKET_FTRACE, 0);
+	close_packet(w, 0);
 }
 
 static void open_bundle(struct writer *w, const struct timeline_event *e)
@@ -217,7 +206,6 @@ static void open_bundle(struct writer *w, const struct timeline_event *e)
 		w->depth = 0;
 	}
 	w->cpu = e->cpu;
-	w->open = true;
 	proto_u64(&w->m, BUNDLE_CPU, w->cpu);
 	if (e->kind == TIMELINE_GAP)
 		proto_u64(&w->m, BUNDLE_LOST, true);
@@ -230,13 +218,10 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	uint32_t current = w->current;
 	size_t begin;
 
-	/*
-	 * TIMELINE_GAP starts a new bundle, because the flag BUNDLE_LOST marks lost events before
-	 * the first event of a bundle.
-	 */
+	/* BUNDLE_LOST marks lost events before the first event of a bundle. */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
-	if (!w->open)
+	if (!w->m.len)
 		open_bundle(w, e);
 	begin = w->m.len;
 	if (e->cpu == w->cpu && e->kind == TIMELINE_SWITCH)
@@ -273,10 +258,7 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
 	close_packet(w, packet);
 }
 
-/*
- * Writes one part of a task's wait, such as throttling by CPU quota. Each task has its own track,
- * because parts of several tasks overlap. Perfetto accepts repeated track descriptors.
- */
+/* Each task has its own track, because parts of waits overlap. Tracks may be described twice. */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
 	uint64_t track = (hold->avoidable ? TRACK_AVOIDABLE : TRACK_HOLDS) | hold->pid;
@@ -290,18 +272,13 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
 }
 
-/*
- * Writes the scheduler ticks as a track, because ftrace events do not distinguish ticks from other
- * timers.
- */
+/* ftrace events do not distinguish ticks from other timers, so ticks have a track. */
 static void put_ticks(struct writer *w)
 {
 	uint32_t cpu = UINT32_MAX;
 	char name[32];
 
-	for (size_t i = 0; i < w->timeline->nr_events; i++) {
-		const struct timeline_event *e = &w->timeline->events[i];
-
+	array_for_each(e, w->timeline->events, w->timeline->nr_events) {
 		if (e->kind != TIMELINE_TICK)
 			continue;
 		if (e->cpu != cpu) {
@@ -319,11 +296,11 @@ int timeline_perfetto(FILE *out, const struct timeline *timeline)
 
 	put_clocks(&w);
 	put_tasks(&w);
-	for (size_t i = 0; i < timeline->nr_events; i++)
-		put_event(&w, &timeline->events[i]);
+	array_for_each(e, timeline->events, timeline->nr_events)
+		put_event(&w, e);
 	close_bundle(&w);
-	for (size_t i = 0; i < timeline->nr_holds; i++)
-		put_hold(&w, &timeline->holds[i]);
+	array_for_each(hold, timeline->holds, timeline->nr_holds)
+		put_hold(&w, hold);
 	put_ticks(&w);
 	free(w.m.data);
 	return stream_end(out, w.m.failed ? -ENOMEM : 0);

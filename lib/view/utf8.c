@@ -95,10 +95,7 @@ static void cut(char *out, size_t max)
 	memcpy(out + head_of(out, strlen(out), max - 1), "…", sizeof("…"));
 }
 
-/*
- * Copies the character at *@pos to @buf, with an escape if necessary, and advances *@pos. Returns
- * the copied length.
- */
+/* Copies and escapes the character at *@pos, and advances *@pos. Returns the length. */
 static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
 {
 	uint32_t code;
@@ -172,10 +169,7 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/*
- * Returns the length of a cgroup name without a systemd suffix such as ".scope". A shortened cgroup
- * name loses its systemd suffix first, so that more columns remain for the id in the name.
- */
+/* Length without a systemd suffix such as ".scope", which a shortened name loses first. */
 static size_t without_kind(const char *last)
 {
 	const char *dot = strrchr(last, '.');
@@ -186,8 +180,7 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Returns the number of columns for the last component of a shortened path: the columns that the
- * directories leave, but at least min(LAST_ENOUGH, 2/3 of @max).
+ * Columns for the last component: what the directories leave, at least min(LAST_ENOUGH, 2/3 max).
  */
 static size_t room_of_last(size_t folders, size_t max)
 {

@@ -8,22 +8,21 @@
 #include <stdio.h>
 
 /*
- * Escapes text for all output formats except JSON. Bytes that are invalid UTF-8, control a terminal
- * or reorder text become \xNN. The result is valid UTF-8, cut to @max columns with a final "…" if
- * @max is not 0. The caller frees the result. Returns NULL if out of memory.
+ * Escapes text for all formats except JSON: bytes that are invalid UTF-8, control a terminal or
+ * reorder text become \xNN. The result is cut to @max columns with a final "…" unless @max is 0.
+ * The caller frees the result. Returns NULL if out of memory.
  */
 char *utf8_printable(const char *str, size_t max);
 /*
- * Escapes and shortens a path such as namespace/pod/container. A shortened path keeps the end of
- * its directory part, and the start and the end of its last component. The end of the directory
- * part has the name or UID of the pod. Text without a '/' is cut at its end.
+ * As utf8_printable(), but a shortened path keeps the end of its directories, which names the pod,
+ * and both ends of its last component.
  */
 char *utf8_printable_path(const char *str, size_t max);
 /* Writes text escaped by utf8_printable() to a stream, without a length limit. */
 void utf8_print(FILE *out, const char *str);
 /*
- * Writes utf8_printable() text as HTML or XML content. If @quotes is true, quotes are escaped,
- * because attributes require escaped quotes. Writes "(out of memory)" if memory is exhausted.
+ * Writes utf8_printable() text as HTML or XML. @quotes: also escape quotes, as attributes need.
+ * Writes "(out of memory)" if memory is exhausted.
  */
 void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes);
 /* Returns the width of text on a terminal in columns, independent of the locale. */

@@ -12,10 +12,7 @@
 #include "report/report.h"
 #include "report/timeline.h"
 
-/*
- * Flushes the stream. Returns @rc if @rc is nonzero, else 0 or the -errno of the stream. No code of
- * the program sets LC_NUMERIC, so numbers always have a decimal point.
- */
+/* Flushes the stream. Returns @rc if @rc is nonzero, else 0 or the -errno of the stream. */
 int stream_end(FILE *out, int rc);
 
 enum view_format {
@@ -47,10 +44,7 @@ struct view {
 	uint32_t top;
 	unsigned long written; /* number of reports written so far */
 	struct losses_seen losses;
-	/*
-	 * State of the last printed report, private to the views, which use this state to avoid
-	 * repeated headings and notes.
-	 */
+	/* state of the last printed report, which avoids repeated headings and notes */
 	struct {
 		/* hashes of the last printed columns, bar legend and notes */
 		uint64_t columns, legend, notes;
@@ -62,9 +56,8 @@ struct view {
 };
 
 /*
- * Prints a report and flushes the stream. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM,
- * or another -errno of the stream. A report that is incomplete because memory ran out is not
- * printed. The caller must ignore SIGPIPE.
+ * Prints a report and flushes the stream. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM
+ * for an incomplete report, or another -errno. The caller must ignore SIGPIPE.
  */
 int view_write(struct view *view, const struct report *report);
 
@@ -75,6 +68,8 @@ int view_csv(struct view *view, const struct report *report);
 
 /* Writes text as a quoted JSON string in ASCII. Invalid bytes become U+FFFD. */
 void json_put_text(FILE *out, const char *str);
+/* As json_put_text(), but "<" becomes \u003c, so that the text cannot end a script element. */
+void json_put_html(FILE *out, const char *str);
 
 /* Formats a duration with three significant digits: "1.23 ms", "250 ns", "12.3 s". */
 void view_format_ns(double ns, char *buf, size_t size);
@@ -82,39 +77,26 @@ void view_format_ns(double ns, char *buf, size_t size);
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/*
- * Formats a number or boolean for text output. A value that is neither a number nor a boolean
- * becomes "-".
- */
+/* Formats a number or boolean for text output; "-" for other values. */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV output write the real number @value as an integer: if @value is at least a
- * million ns, cycles, Hz, bytes or counts. Nine significant digits could lose whole units of large
- * numbers.
+ * True if JSON and CSV write @value as an integer: at least a million ns, cycles, Hz, bytes or
+ * counts, which nine digits could round.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
 /* Functions that write a timeline, and return 0, -ENOMEM or the -errno of the stream. */
-/*
- * Writes JSON Lines: one object per event, sorted by CPU, then one object for each throttled or
- * avoidable part of a wait.
- */
+/* JSON Lines: events sorted by CPU, then throttled and avoidable parts of waits. */
 int timeline_lines(FILE *out, const struct timeline *timeline);
 /* Writes the JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
 int timeline_chrome(FILE *out, const struct timeline *timeline);
-/*
- * Writes Perfetto's binary format with ftrace events, because Perfetto fills its scheduler tables
- * from ftrace events.
- */
+/* Perfetto's binary format with ftrace events, from which Perfetto fills its tables. */
 int timeline_perfetto(FILE *out, const struct timeline *timeline);
 /* Writes a self-contained HTML page with a zoomable picture of slices and waits. */
 int timeline_html(FILE *out, const struct timeline *timeline);
 
-/*
- * Writes the JSON Schema of a command. @tables is a NULL-terminated array of all tables of the
- * command.
- */
+/* Writes the JSON Schema of a command with the NULL-terminated list @tables. */
 void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include <bpf/bpf.h>
 
+#include "base/clock.h"
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -94,4 +96,28 @@ void bench_pin(int cpu)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	sched_setaffinity(0, sizeof(one), &one);
+}
+
+void *bench_echo(void *arg)
+{
+	const struct bench_echo *echo = arg;
+	uint64_t token;
+
+	bench_pin(echo->cpu);
+	while (read(echo->in, &token, sizeof(token)) == sizeof(token) && token < 1000)
+		if (write(echo->out, &token, sizeof(token)) < 0)
+			break;
+	return NULL;
+}
+
+double bench_round_trips(int to, int from, int nr)
+{
+	uint64_t token, start = clock_mono_ns();
+
+	for (int i = 0; i < nr; i++) {
+		token = 1;
+		if (write(to, &token, sizeof(token)) < 0 || read(from, &token, sizeof(token)) < 0)
+			abort();
+	}
+	return (double)(clock_mono_ns() - start) / nr;
 }

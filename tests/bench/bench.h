@@ -35,4 +35,17 @@ json_t *bench_ratio_json(const struct bench_spread *ratio);
 bool bench_machine_fit(void);
 void bench_pin(int cpu);
 
+/* Descriptors of two eventfds, and the CPU of the thread that runs bench_echo(). */
+struct bench_echo {
+	int cpu, in, out;
+};
+
+/* Body of a thread: answers each token of @arg->in, until a token of 1000 or more arrives. */
+void *bench_echo(void *arg);
+/*
+ * Returns the mean time of @nr round trips between two cores in ns. In a round trip each core goes
+ * idle and is woken once.
+ */
+double bench_round_trips(int to, int from, int nr);
+
 #endif

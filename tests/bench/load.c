@@ -170,38 +170,6 @@ static void bench_sources(json_t *result)
 	json_object_set_new(result, "sources", rows);
 }
 
-struct echo {
-	int cpu, in, out;
-};
-
-static void *echo_main(void *arg)
-{
-	const struct echo *echo = arg;
-	uint64_t token;
-
-	bench_pin(echo->cpu);
-	while (read(echo->in, &token, sizeof(token)) == sizeof(token) && token < 1000)
-		if (write(echo->out, &token, sizeof(token)) < 0)
-			break;
-	return NULL;
-}
-
-/*
- * Returns the time per round trip between two cores in ns. In a round trip each core goes idle and
- * is woken once.
- */
-static double round_trips(int to, int from)
-{
-	uint64_t token = 1, start = clock_mono_ns();
-
-	for (int i = 0; i < IDLE_OPS; i++) {
-		token = 1;
-		if (write(to, &token, sizeof(token)) < 0 || read(from, &token, sizeof(token)) < 0)
-			abort();
-	}
-	return (double)(clock_mono_ns() - start) / IDLE_OPS;
-}
-
 static struct empty_bpf *attach_empty(void)
 {
 	struct empty_bpf *skel = empty_bpf__open();
@@ -229,7 +197,7 @@ static bool run_variant(int variant, int to, int from, double *ret_ns)
 		return false;
 	if (variant == 2 && subtick_load_open(&load, &opts))
 		return false;
-	*ret_ns = round_trips(to, from);
+	*ret_ns = bench_round_trips(to, from, IDLE_OPS);
 	if (empty)
 		empty_bpf__destroy(empty);
 	subtick_close(load);
@@ -239,8 +207,9 @@ static bool run_variant(int variant, int to, int from, double *ret_ns)
 static int bench_idle(json_t *result)
 {
 	static const char *const names[] = {"nothing", "empty programs", "subtick load"};
-	struct echo echo = {.cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1, .in = eventfd(0, 0),
-			    .out = eventfd(0, 0)};
+	struct bench_echo echo = {.cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1,
+				  .in = eventfd(0, 0),
+				  .out = eventfd(0, 0)};
 	double ns[3][IDLE_ROUNDS], diffs[3][IDLE_ROUNDS];
 	struct bench_spread spread[3], ratio;
 	json_t *row;
@@ -252,7 +221,7 @@ static int bench_idle(json_t *result)
 		return 0;
 	}
 	bench_pin(0);
-	pthread_create(&thread, NULL, echo_main, &echo);
+	pthread_create(&thread, NULL, bench_echo, &echo);
 	for (int r = 0; r < IDLE_ROUNDS; r++)
 		for (int v = 0; v < 3; v++)
 			if (!run_variant(v, echo.in, echo.out, &ns[v][r])) {

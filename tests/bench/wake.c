@@ -225,34 +225,6 @@ static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 	return true;
 }
 
-struct echo {
-	int cpu, in, out;
-};
-
-static void *echo_main(void *arg)
-{
-	const struct echo *echo = arg;
-	uint64_t token;
-
-	bench_pin(echo->cpu);
-	while (read(echo->in, &token, sizeof(token)) == sizeof(token) && token < 1000)
-		if (write(echo->out, &token, sizeof(token)) < 0)
-			break;
-	return NULL;
-}
-
-static double round_trips(int to, int from)
-{
-	uint64_t token, start = clock_mono_ns();
-
-	for (int i = 0; i < IDLE_OPS; i++) {
-		token = 1;
-		if (write(to, &token, sizeof(token)) < 0 || read(from, &token, sizeof(token)) < 0)
-			abort();
-	}
-	return (double)(clock_mono_ns() - start) / IDLE_OPS;
-}
-
 /* Attaches empty BPF programs to the tracepoints that the passive source of wake uses. */
 static struct empty_bpf *attach_empty(void)
 {
@@ -293,7 +265,7 @@ static bool run_variant(int variant, int to, int from, double *ret_ns)
 		return false;
 	if (variant == 2 && wake_probe_open(&probe, &opts, NULL))
 		return false;
-	*ret_ns = round_trips(to, from);
+	*ret_ns = bench_round_trips(to, from, IDLE_OPS);
 	if (empty)
 		empty_bpf__destroy(empty);
 	if (variant == 2)
@@ -304,7 +276,7 @@ static bool run_variant(int variant, int to, int from, double *ret_ns)
 static bool bench_passive(json_t *result)
 {
 	static const char *const names[] = {"nothing", "empty programs", "passive"};
-	struct echo echo = {
+	struct bench_echo echo = {
 		.cpu = cpuset_end(&online) - 1, .in = eventfd(0, 0), .out = eventfd(0, 0)};
 	double ns[3][IDLE_ROUNDS], diffs[3][IDLE_ROUNDS], added[3];
 	struct bench_spread ratio;
@@ -313,7 +285,7 @@ static bool bench_passive(json_t *result)
 	pthread_t thread;
 
 	bench_pin(0);
-	pthread_create(&thread, NULL, echo_main, &echo);
+	pthread_create(&thread, NULL, bench_echo, &echo);
 	for (int r = 0; r < IDLE_ROUNDS; r++)
 		for (int v = 0; v < 3; v++)
 			if (!run_variant(v, echo.in, echo.out, &ns[v][r]))

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for cgroup paths, and for command lines and thread names of VMs. Users choose the
- * paths, command lines and names freely.
- */
+/* Fuzz target for cgroup paths, and for command lines and thread names of VMs. */
 #include "fuzz.h"
 
 #include "pods/name.h"
 #include "pods/vm.h"
 
-/*
- * Checks that the name of a VM fits its array, and that the array stays unchanged if the process is
- * not a hypervisor.
- */
+/* The name of a VM fits its array; without a hypervisor the array stays unchanged. */
 static void fuzz_vm(const char *text, size_t len)
 {
 	struct vm_thread thread = {.name = "?"};

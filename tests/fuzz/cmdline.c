@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for kernel command lines. A value that cmdline_get() finds must be a part of the
- * kernel command line. Dashes and underscores in option names must be equivalent.
- */
+/* Fuzz target for kernel command lines: a value is a part of the line; dash equals underscore. */
 #include "fuzz.h"
 
 #include "host/kernel.h"

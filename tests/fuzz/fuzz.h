@@ -22,10 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/*
- * Copies the input to a buffer of exactly the input's size plus @extra, so that the address
- * sanitizer detects a read beyond the end.
- */
+/* Copies the input and @extra bytes to a buffer of exactly this size, for the address sanitizer. */
 static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 {
 	char *copy = calloc(1, size + extra + !(size + extra));
@@ -46,10 +43,7 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 		return 0;                                                           \
 	}
 
-/*
- * Defines a fuzz target that calls fn(const char *text, size_t len) with bytes that are not
- * terminated.
- */
+/* Defines a fuzz target that calls fn(text, len) with bytes that are not terminated. */
 #define FUZZ_BYTES(fn)                                               \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
 	{                                                            \

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for kernel configurations: for any buffer size, a value fits the buffer or is
- * refused.
- */
+/* Fuzz target for kernel configurations: a value fits the buffer or is refused. */
 #include "fuzz.h"
 
 #include "host/kernel.h"

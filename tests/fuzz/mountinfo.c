@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for /proc/self/mountinfo: every parsed mount has complete, terminated, non-empty
- * fields.
- */
+/* Fuzz target for /proc/self/mountinfo: fields of mounts are complete and terminated. */
 #include "fuzz.h"
 
 #include "host/mountinfo.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for /proc/PID/stat: for any task name, the parser reads the times from the fields
- * after the name.
- */
+/* Fuzz target for /proc/PID/stat: a task name does not move the fields after the name. */
 #include "fuzz.h"
 
 #include "host/procstat.h"

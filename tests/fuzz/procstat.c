@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for /proc/stat: the size of the caller's array changes neither the result nor the
- * figures.
- */
+/* Fuzz target for /proc/stat: the size of the array does not change the result. */
 #include "fuzz.h"
 
 #include "host/procstat.h"
@@ -16,10 +13,7 @@ static void fuzz_procstat(const char *text, size_t len)
 	int rc = procstat_parse(text, len, many, MANY);
 	int rc_few = procstat_parse(text, len, few, FEW);
 
-	/*
-	 * The parser checks only CPUs in the array for duplicate lines, so the parser finds at
-	 * least as many errors with a larger array.
-	 */
+	/* Duplicate lines are found only for CPUs in the array, so a larger array finds more. */
 	FUZZ_CHECK(rc || !rc_few);
 	if (rc)
 		return;

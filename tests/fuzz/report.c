@@ -22,10 +22,7 @@ static char *to_json(const struct report *report)
 	return text;
 }
 
-/*
- * Checks that the JSON in the HTML page and the text for browsers without JavaScript contain no
- * "<".
- */
+/* Neither the JSON in the HTML page nor the text without JavaScript contains "<". */
 static void check_html(const struct report *report, const char *json)
 {
 	struct view view = {.format = VIEW_TEXT};

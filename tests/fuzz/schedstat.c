@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for /proc/schedstat: the size of the caller's array changes neither the result nor
- * the figures.
- */
+/* Fuzz target for /proc/schedstat: the size of the array does not change the result. */
 #include "fuzz.h"
 
 #include "host/procstat.h"

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for settings of the exporter: each setting is either within its limits, or refused
- * with a reason.
- */
+/* Fuzz target for settings of the exporter: a setting is within its limits or refused. */
 #include "fuzz.h"
 
 #include "measure/runq/programs.h"
 #include "serve/config.h"
 
-/*
- * Stub for a function that would use the BPF programs, because this fuzz target only parses
- * settings.
- */
+/* This fuzz target only parses settings and loads no BPF program. */
 bool runq_programs_fit(double from, double to)
 {
 	return from == to;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for HTTP requests, and for the parts of a request that have a separate parser:
- * Accept, Authorization, query, addresses.
- */
+/* Fuzz target for HTTP requests, Accept, Authorization, query and addresses. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -18,10 +15,7 @@ static int collect(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/*
- * Checks a label in protobuf: the key, the length, and the name, which is the same as in all other
- * formats but without quotes.
- */
+/* Checks key, length and name of a label in protobuf. The name is unquoted. */
 static void check_protobuf(const char *text, const struct label *label)
 {
 	static struct prom prom;
@@ -53,10 +47,7 @@ static void check_protobuf(const char *text, const struct label *label)
 	free(shown);
 }
 
-/*
- * Checks that an accepted request has an unambiguous end, and that its strings lie within the bytes
- * of the request.
- */
+/* Checks that an accepted request has an end, and that its strings lie within its bytes. */
 static void check_request(const char *text)
 {
 	const char *end = strstr(text, "\r\n\r\n");
@@ -120,10 +111,7 @@ static void check(const char *text)
 		snprintf(bearer, sizeof(bearer), "Bearer %.*s", (int)own.len, own.token);
 		FUZZ_CHECK(auth_allows(&own, bearer));
 	}
-	/*
-	 * For any label name, the text of the label contains no line break, and contains quotes
-	 * only after a backslash.
-	 */
+	/* The text of a label has no line break, and quotes only after a backslash. */
 	labels = labels_new(&label, 1);
 	FUZZ_CHECK(labels && !strchr(labels->data, '\n'));
 	for (char *p = labels->data + 3; p[1]; p++) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Fuzz target for reports with hostile names: JSON and CSV contain the exact names, and text output
- * has no terminal control sequences.
- */
+/* Fuzz target for reports with hostile names: exact in JSON and CSV, harmless in text. */
 #include "fuzz.h"
 
 #include <jansson.h>
@@ -19,10 +16,7 @@ struct names {
 	size_t nr;
 };
 
-/*
- * Makes a report. The fuzz input is a list of names for table cells, separated by newlines. The
- * first byte of each name also selects a number in the row of the name.
- */
+/* @names: names of cells by lines. The first byte of a name is also a number in its row. */
 static struct report *make(const struct names *names)
 {
 	struct report *report = report_begin("fuzz", 0, 1000, names->name[0]);
@@ -94,10 +88,7 @@ static void check_json(const struct report *report, const struct names *names)
 	free(text);
 }
 
-/*
- * Reads one CSV field (RFC 4180) into @buf. Returns a pointer to the comma or newline after the CSV
- * field.
- */
+/* Reads a CSV field (RFC 4180) into @buf. Returns a pointer to the comma or newline. */
 static const char *csv_field(const char *p, char *buf)
 {
 	if (*p == '"') {
@@ -118,10 +109,7 @@ static const char *csv_field(const char *p, char *buf)
 	return p;
 }
 
-/*
- * True if the CSV field @cell equals @shown. A first character that may start a spreadsheet formula
- * is escaped as \xNN in @cell.
- */
+/* True if @cell equals @shown. A first character of a formula is escaped as \xNN in @cell. */
 static bool is_cell(const char *cell, const char *shown)
 {
 	char first[8];

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * True if the file @name in @folder contains exactly @text. If UPDATE_GOLDEN=1 is set, the function
- * writes @text to the file and returns true.
- */
+/* True if the file @name in @folder contains exactly @text. UPDATE_GOLDEN=1 writes the file. */
 static inline bool golden_same(const char *folder, const char *name, const char *text, size_t size)
 {
 	const char *update = getenv("UPDATE_GOLDEN");

@@ -16,10 +16,7 @@
 #define BEGIN "<noscript>"
 #define END   "<script>\"use strict\""
 
-/*
- * JSON object of another program with raw UTF-8, U+2028 and markup. The test appends this JSON
- * object to the JSON of the sample reports.
- */
+/* JSON object of another program with raw UTF-8, U+2028 and markup. */
 static const char foreign[] =
 	",{\"schema\":\"subtick.foreign/1\",\"name\":\"</script><!--<script>\xe2\x80\xa8 \xc3\xbc\"}";
 
@@ -64,10 +61,7 @@ static int render(FILE *out)
 	return rc;
 }
 
-/*
- * Returns the part of the page between its fixed beginning and the script, or NULL if the beginning
- * or the script is missing.
- */
+/* Returns the page between its fixed beginning and the script, or NULL. */
 static char *own_part(void)
 {
 	char *text = NULL, *begin, *end, *part = NULL;

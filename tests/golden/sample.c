@@ -188,10 +188,7 @@ struct report *sample_edges(void)
 
 #define TRY_PAIRS 8
 
-/*
- * Sets simulated figures: @base in rounds with the original setting, and @factor times @base in
- * rounds with the changed setting. Simulated noise increases each figure by 0 to 4 %.
- */
+/* @base originally, @factor times @base with the change, plus noise of 0 to 4 %. */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {
 	for (int i = 0; i < 2 * TRY_PAIRS; i++)
@@ -242,10 +239,7 @@ struct report *sample_try(void)
 	return try_report(&opts, &w, &report) ? NULL : report;
 }
 
-/*
- * JSON text of a window of `subtick runq`. In diff_before, the windows of one second and of half a
- * second have nearly equal rates and shares.
- */
+/* JSON of a window of `subtick runq`. Windows of diff_before have nearly equal rates. */
 #define WINDOW(ns, quality, groups)                                                             \
 	"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1700000000123456789,\"window_ns\":" ns     \
 	",\"source\":\"sched_info\",\"groups\":[" groups "],\"quality\":{\"negative_total\":" quality  \

@@ -5,23 +5,14 @@
 
 #include "report/report.h"
 
-/*
- * Report of `subtick load` with two CPUs. The second CPU of the report is offline and has only null
- * values.
- */
+/* Report of `subtick load` with two CPUs, of which the second is offline. */
 struct report *sample_load(void);
 /* Report of `subtick load --compare`, with nested keys and a softirq table. */
 struct report *sample_compare(void);
 struct report *sample_doctor(void);
-/*
- * Report of `subtick runq` with histograms in table cells, and with names that contain terminal
- * sequences, separators, invalid UTF-8 and wide characters.
- */
+/* Report of `subtick runq` with histograms and hostile names. */
 struct report *sample_runq(void);
-/*
- * Report of `subtick try`. With the tried setting, /app waits for less time and /batch gets less
- * CPU time.
- */
+/* Report of `subtick try`: /app waits for less time and /batch gets less CPU time. */
 struct report *sample_try(void);
 /* Report with fields and quality but without tables, with numbers at the limits of their types. */
 struct report *sample_edges(void);

@@ -51,10 +51,7 @@ static const struct {
 	{"compare.svg", ratio_plots, 1},
 };
 
-/*
- * Returns the histograms of sample_runq() as rows of one table, because a plot shows columns of a
- * table.
- */
+/* Returns the histograms of sample_runq() as rows of one table, for a plot. */
 static struct report *sample_le(void)
 {
 	struct report *report = sample_runq();

@@ -4,7 +4,6 @@
  * engines.
  */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,33 +13,14 @@
 #include <unistd.h>
 
 #include "crit_module.h"
-#include "judge.h"
 #include "live.h"
 #include "host/meminfo.h"
 
-#define COMPARISONS 5
-
 static bool have_bpf, have_module;
-
-static json_t *op_row(json_t *root, const char *table, const char *op)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, table), i,
-			   row) if (!strcmp(json_string_value(json_object_get(row, "op")) ?: "",
-					    op)) return row;
-	return NULL;
-}
-
-static bool is_text(json_t *root, const char *key, const char *text)
-{
-	return !strcmp(json_string_value(json_object_get(root, key)) ?: "", text);
-}
 
 static void check_op(json_t *root, const char *op)
 {
-	json_t *row = op_row(root, "ops", op);
+	json_t *row = live_row(root, "ops", "op", op);
 	double median = live_number(row, "median"), average = live_number(row, "average");
 	double max = live_number(row, "max"), max_avg = live_number(row, "max_avg");
 
@@ -69,8 +49,9 @@ static void check_engine(const char *engine, const char *unit)
 
 	if (!live_ok(root != NULL, "engine %s gives one JSON object", engine))
 		return;
-	live_ok(is_text(root, "schema", "subtick.crit/1") && is_text(root, "engine", engine) &&
-			is_text(root, "unit", unit),
+	live_ok(!strcmp(live_text(root, "schema"), "subtick.crit/1") &&
+			!strcmp(live_text(root, "engine"), engine) &&
+			!strcmp(live_text(root, "unit"), unit),
 		"schema, engine and unit %s", unit);
 	live_ok(live_number(root, "nr_samples") == 2000 && live_number(root, "nr_highest") == 50 &&
 			live_number(root, "rounds") == 3 &&
@@ -117,19 +98,14 @@ static bool save(const char *path, const char *text)
 	return file && !fclose(file) && ok;
 }
 
-struct baseline {
-	const char *engine, *path;
-	int rows; /* number of operations that were compared */
-};
-
-/* Runs crit and saves its output as the baseline file. */
-static bool save_run(const struct baseline *baseline)
+/* Runs crit and saves its output as a baseline file. */
+static bool save_run(const char *engine, const char *path)
 {
 	struct live_run run;
 	bool saved;
 
-	live_run(ARGS("crit", "--json", "-e", baseline->engine, "-r", "5", "-n", "3000"), &run);
-	saved = !run.exit_code && save(baseline->path, run.out);
+	live_run(ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000"), &run);
+	saved = !run.exit_code && save(path, run.out);
 	live_run_free(&run);
 	return saved;
 }
@@ -161,60 +137,29 @@ static json_t *diff_row(json_t *root, const char *engine, const char *op)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, ns ? "times" : "cycles"), i, row)
-		if (is_text(row, "name", op) && is_text(row, "figure", ns ? "batch" : "median"))
-			return row;
+	json_array_foreach(
+		json_object_get(root, ns ? "times" : "cycles"), i,
+		row) if (!strcmp(live_text(row, "name"), op) &&
+			 !strcmp(live_text(row, "figure"), ns ? "batch" : "median")) return row;
 	return NULL;
 }
 
-/*
- * Returns the number of compared operations, or -1 without a report. @differs counts the operations
- * that changed.
- */
-static int differ_once(struct baseline *baseline, int differs[3])
+/* Returns the number of compared operations. @ret_faster counts operations that became faster. */
+static int compare_rows(const char *engine, const char *path, int *ret_faster)
 {
-	json_t *root = compare(baseline->engine, baseline->path);
+	json_t *root = compare(engine, path);
+	int rows = 0;
 
-	baseline->rows = 0;
+	*ret_faster = 0;
 	for (int op = 0; op < 3; op++) {
-		json_t *row = diff_row(root, baseline->engine, tree_ops[op]);
+		json_t *row = diff_row(root, engine, tree_ops[op]);
 
-		if (isnan(live_number(row, "change_ratio")))
-			continue;
-		baseline->rows++;
-		differs[op] += json_is_true(json_object_get(row, "changed"));
-		live_note("%s: change %g (%g…%g)", tree_ops[op], live_number(row, "change_ratio"),
-			  live_number(row, "change_low_ratio"),
-			  live_number(row, "change_high_ratio"));
+		rows += !isnan(live_number(row, "change_ratio"));
+		*ret_faster += json_is_true(json_object_get(row, "changed")) &&
+			       live_number(row, "change_ratio") < 0;
 	}
 	json_decref(root);
-	return root ? baseline->rows : -1;
-}
-
-/*
- * Compares several runs of crit on the same kernel, each with its own baseline run. At most two of
- * the COMPARISONS comparisons may report that an operation differs by more than the spread of the
- * rounds, because the kernel is the same. The ranges of two runs with five rounds each are disjoint
- * by chance in 0.8 % of cases. The probability that an operation differs by chance in three of five
- * comparisons is 0.0005 %.
- */
-static void measure_against(void *arg, struct verdict *verdict)
-{
-	struct baseline *baseline = arg;
-	bool saved = true, compared = true;
-	int differs[3] = {0, 0, 0};
-
-	for (int i = 0; i < COMPARISONS && saved; i++) {
-		saved = save_run(baseline);
-		compared = saved && differ_once(baseline, differs) > 0 && compared;
-	}
-	verdict_always(verdict, saved, "%s: a run to compare with", baseline->engine);
-	verdict_always(verdict, compared, "%s: --against compares %d operations", baseline->engine,
-		       baseline->rows);
-	verdict_figure(verdict, differs[0] < 3 && differs[1] < 3 && differs[2] < 3,
-		       "%s: the same kernel against itself differs beyond the spread in %d, %d and "
-		       "%d of %d comparisons, fewer than three",
-		       baseline->engine, differs[0], differs[1], differs[2], COMPARISONS);
+	return rows;
 }
 
 /*
@@ -224,24 +169,14 @@ static void measure_against(void *arg, struct verdict *verdict)
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
-	struct baseline baseline = {.engine = engine, .path = path};
-	/*
-	 * crit measures the cores one after the other. Other work on a core does not change a
-	 * median if the work takes less than a tenth of the CPU time.
-	 */
-	struct judge_opts opts = {
-		.cpu = WITNESS_ALL_CPUS,
-		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
-		.measure = measure_against,
-		.arg = &baseline};
-	int fd = mkstemp(path), beyond = 0, rows;
+	int fd = mkstemp(path), faster, rows;
 	struct live_run run;
-	json_t *root;
 
 	if (fd >= 0)
 		close(fd);
-	judge(&opts);
-	rows = baseline.rows;
+	live_ok(save_run(engine, path), "%s: a run to compare with", engine);
+	rows = compare_rows(engine, path, &faster);
+	live_ok(rows > 0, "%s: --against compares %d operations", engine, rows);
 
 	snprintf(other, sizeof(other),
 		 "{\"schema\":\"subtick.crit/1\",\"window_ns\":1,\"engine\":\"%s\",\"unit\":\"%s\","
@@ -260,15 +195,8 @@ static void check_against(const char *engine)
 		fprintf(file, "]}\n");
 		fclose(file);
 	}
-	root = compare(engine, path);
-	for (int op = 0; op < 3; op++) {
-		json_t *row = diff_row(root, engine, tree_ops[op]);
-
-		beyond += json_is_true(json_object_get(row, "changed")) &&
-			  live_number(row, "change_ratio") < 0;
-	}
-	live_ok(beyond == rows && rows, "a second per pair is beyond every spread (%d)", beyond);
-	json_decref(root);
+	compare_rows(engine, path, &faster);
+	live_ok(faster == rows && rows, "a second per pair is beyond every spread (%d)", faster);
 	live_run(ARGS("crit", "-e", engine, "-r", "1", "--work", "--against", path), &run);
 	live_ok(run.exit_code == 1 && strstr(run.err, "differ in do_work") && *run.out,
 		"another kind of run: the report, then one clear line (%s)", run.err);
@@ -291,8 +219,8 @@ static void check_agreement(void)
 	double apart = 4 * step + live_number(bpf, "quality.call_ns");
 
 	for (int i = 1; i < 3; i++) {
-		b[i] = live_number(op_row(bpf, "ops", tree_ops[i]), "median");
-		m[i] = live_number(op_row(module, "ops", tree_ops[i]), "median") * step;
+		b[i] = live_number(live_row(bpf, "ops", "op", tree_ops[i]), "median");
+		m[i] = live_number(live_row(module, "ops", "op", tree_ops[i]), "median") * step;
 		if (!isnan(b[i]))
 			live_ok(b[i] <= 4 * m[i] + apart && m[i] <= 4 * b[i] + apart,
 				"%s: the engines agree: bpf %.1f ns, module %.1f ns", tree_ops[i],
@@ -342,7 +270,7 @@ static void check_module_cpus(void)
 	rows = json_object_get(root, "per_cpu");
 	live_ok(json_array_size(rows) == 3 * (size_t)cpus, "the module has figures of %ld CPUs",
 		cpus);
-	row = op_row(root, "ops", "irq");
+	row = live_row(root, "ops", "op", "irq");
 	live_ok(live_number(row, "percentiles.p999") >= live_number(row, "percentiles.p50"),
 		"and the percentile 99.9: %g cycles", live_number(row, "percentiles.p999"));
 	live_ok(live_number(root, "percentile_cpu") >= 0, "of CPU %g",
@@ -355,10 +283,12 @@ static void check_module_cpus(void)
 	live_ok(json_array_size(rows) == 3 && only &&
 			live_number(root, "percentile_cpu") == atoi(last),
 		"-C %s has figures and percentiles of that CPU", last);
-	row = op_row(root, "ops", "preempt");
-	live_ok(live_number(row, "median") == live_number(op_row(root, "per_cpu", "preempt"), "median") &&
+	row = live_row(root, "ops", "op", "preempt");
+	live_ok(live_number(row, "median") ==
+				live_number(live_row(root, "per_cpu", "op", "preempt"), "median") &&
 			json_is_null(json_object_get(row, "max_avg")),
-		"the figures are those of the CPU; the highest samples are of all, so there are none");
+		"the figures are those of the CPU; the highest samples are of all, so there are "
+		"none");
 	json_decref(root);
 }
 
@@ -413,7 +343,8 @@ static void check_autoload(void)
 		return;
 	}
 	root = live_json(ARGS("crit", "--json", "-r", "1", "-n", "500"));
-	live_ok(is_text(root, "engine", "module"), "auto takes the module that is installed");
+	live_ok(!strcmp(live_text(root, "engine"), "module"),
+		"auto takes the module that is installed");
 	live_ok(access("/sys/module/tracerbench", F_OK) && access(TREE, F_OK),
 		"and unloads it again");
 	json_decref(root);

@@ -18,27 +18,9 @@
 
 #include <bpf/bpf.h>
 
-static const char *row_text(json_t *root, const char *list, const char *key, const char *name,
-			    const char *member)
-{
-	size_t i;
-	json_t *row;
-
-	json_array_foreach(json_object_get(root, list), i, row)
-	{
-		const char *is = json_string_value(json_object_get(row, key));
-
-		if (is && !strcmp(is, name))
-			return json_string_value(json_object_get(row, member));
-	}
-	return NULL;
-}
-
 static const char *check_status(json_t *root, const char *name)
 {
-	const char *status = row_text(root, "checks", "check", name, "status");
-
-	return status ? status : "absent";
+	return live_text(live_row(root, "checks", "check", name), "status");
 }
 
 static void test_shape(json_t *root)
@@ -48,33 +30,13 @@ static void test_shape(json_t *root)
 
 	json_array_foreach(json_object_get(root, "checks"), i, row)
 	{
-		const char *status = json_string_value(json_object_get(row, "status"));
-		const char *detail = json_string_value(json_object_get(row, "detail"));
+		const char *status = live_text(row, "status");
 
-		if (!status ||
-		    (strcmp(status, "ok") && strcmp(status, "warn") && strcmp(status, "no")) ||
-		    !detail || !detail[0])
-			bad++;
+		bad += (strcmp(status, "ok") && strcmp(status, "warn") && strcmp(status, "no")) ||
+		       !*live_text(row, "detail");
 	}
 	live_ok(json_array_size(json_object_get(root, "checks")) > 20 && !bad,
 		"every check says ok, warn or no, and why");
-}
-
-/*
- * Checks the exit code of a short measurement with one source: 0, or 77 if the source does not work
- * on this machine.
- */
-static void test_agrees(const char *source, bool expected, const char *why)
-{
-	const char *const args[] = {"load", "--json", "--source", source, "0.05", "1", NULL};
-	struct live_run run;
-
-	live_run(args, &run);
-	live_ok(run.exit_code == (expected ? 0 : 77), "%s: load --source %s %s", why, source,
-		expected ? "works" : "is refused with 77");
-	if (run.exit_code != (expected ? 0 : 77))
-		live_note("exit code %d: %s", run.exit_code, run.err);
-	live_run_free(&run);
 }
 
 static bool left_behind(void)
@@ -241,14 +203,23 @@ static void try_all(struct attempts *attempts)
 
 static int exit_code(const char *source)
 {
-	const char *const args[] = {"load", "--json", "--source", source, "0.05", "1", NULL};
 	struct live_run run;
-	int code;
 
-	live_run(args, &run);
-	code = run.exit_code;
+	live_run(ARGS("load", "--json", "--source", source, "0.05", "1"), &run);
 	live_run_free(&run);
-	return code;
+	return run.exit_code;
+}
+
+/*
+ * Checks the exit code of a short measurement with one source: 0, or 77 if the source does not work
+ * on this machine.
+ */
+static void test_agrees(const char *source, bool expected, const char *why)
+{
+	int code = exit_code(source);
+
+	live_ok(code == (expected ? 0 : 77), "%s: load --source %s %s: exit code %d", why, source,
+		expected ? "works" : "is refused with 77", code);
 }
 
 /*
@@ -257,39 +228,33 @@ static int exit_code(const char *source)
  */
 static void compare(const char *who, json_t *root, const struct attempts *attempts)
 {
-	const struct {
-		const char *check;
-		bool is;
-	} checks[] = {
-		{"privileges", attempts->privileges}, {"BPF", attempts->bpf},
-		{"/proc/stat", attempts->stat},	      {"/proc/schedstat", attempts->schedstat},
-		{"sched_info", attempts->sched_info},
-	};
-	const char *load = row_text(root, "commands", "command", "load", "status");
-	const char *want = !attempts->load_bpf ? "full" : !attempts->load_procidle ? "part" : "no";
-
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		const char *status = check_status(root, checks[i].check);
-
-		live_ok(!strcmp(status, checks[i].is ? "ok" : "no"),
-			"%s: doctor calls %s \"%s\", tried: %s", who, checks[i].check, status,
-			checks[i].is ? "there" : "not there");
-	}
 	/*
 	 * doctor finds the events cpu_idle and sched_switch in the kernel's BTF. doctor has a
 	 * separate check for the permission to use hardware counters, which this function does not
 	 * compare.
 	 */
-	if (attempts->bpf) {
-		live_ok(!strcmp(check_status(root, "events: idle"), attempts->idle ? "ok" : "no"),
-			"%s: events: idle \"%s\", a program on cpu_idle %s", who,
-			check_status(root, "events: idle"),
-			attempts->idle ? "attaches" : "does not");
-		live_ok(!strcmp(check_status(root, "events: switch"),
-				attempts->switches ? "ok" : "no"),
-			"%s: events: switch \"%s\", a program on sched_switch %s", who,
-			check_status(root, "events: switch"),
-			attempts->switches ? "attaches" : "does not");
+	const struct {
+		const char *check;
+		bool is, tried;
+	} checks[] = {
+		{"privileges", attempts->privileges, true},
+		{"BPF", attempts->bpf, true},
+		{"/proc/stat", attempts->stat, true},
+		{"/proc/schedstat", attempts->schedstat, true},
+		{"sched_info", attempts->sched_info, true},
+		{"events: idle", attempts->idle, attempts->bpf},
+		{"events: switch", attempts->switches, attempts->bpf},
+	};
+	const char *load = live_text(live_row(root, "commands", "command", "load"), "status");
+	const char *want = !attempts->load_bpf ? "full" : !attempts->load_procidle ? "part" : "no";
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		const char *status = check_status(root, checks[i].check);
+
+		if (checks[i].tried)
+			live_ok(!strcmp(status, checks[i].is ? "ok" : "no"),
+				"%s: doctor calls %s \"%s\", tried: %s", who, checks[i].check,
+				status, checks[i].is ? "there" : "not there");
 	}
 	/*
 	 * The check PMU is "ok" only if perf opens a hardware counter of unhalted CPU time. So
@@ -298,9 +263,9 @@ static void compare(const char *who, json_t *root, const struct attempts *attemp
 	live_ok(attempts->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),
 		attempts->counter ? "opens" : "does not open");
-	live_ok(load && !strcmp(load, want),
-		"%s: load is called \"%s\"; source bpf exits with %d, procidle with %d", who,
-		load ? load : "absent", attempts->load_bpf, attempts->load_procidle);
+	live_ok(!strcmp(load, want),
+		"%s: load is called \"%s\"; source bpf exits with %d, procidle with %d", who, load,
+		attempts->load_bpf, attempts->load_procidle);
 }
 
 /* Runs the function in a child process, because dropped capabilities cannot be regained. */
@@ -353,11 +318,10 @@ static void drop_bounding_set(void)
 
 static void doctor_without(int fd)
 {
-	static const char *const args[] = {"doctor", "--json", NULL};
 	struct live_run run;
 
 	drop_bounding_set();
-	live_run(args, &run);
+	live_run(ARGS("doctor", "--json"), &run);
 	send(fd, run.out, strlen(run.out));
 }
 
@@ -395,11 +359,9 @@ static void test_without_capabilities(void)
 
 int main(void)
 {
-	static const char *const args[] = {"doctor", "--json", NULL};
-	static const char *const bad[] = {"doctor", "nosuch", NULL};
 	struct attempts attempts = {0};
 	struct live_run run;
-	json_t *root = live_json(args);
+	json_t *root = live_json(ARGS("doctor", "--json"));
 
 	if (!live_ok(root != NULL, "doctor gives JSON"))
 		return live_done();
@@ -418,7 +380,7 @@ int main(void)
 		live_skip("without capabilities", "already not root");
 	else
 		test_without_capabilities();
-	live_run(bad, &run);
+	live_run(ARGS("doctor", "nosuch"), &run);
 	live_ok(run.exit_code == 64, "a command that does not exist is a usage error");
 	live_run_free(&run);
 	json_decref(root);

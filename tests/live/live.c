@@ -24,6 +24,8 @@
 #define SUBTICK_PATH "subtick"
 #endif
 
+#define WATCH_MS 300
+
 static int nr_tests, nr_failed;
 
 static void print_line(const char *fmt, va_list ap)
@@ -317,6 +319,24 @@ double live_number(json_t *root, const char *path)
 	return json_is_number(root) ? json_number_value(root) : NAN;
 }
 
+const char *live_text(const json_t *row, const char *key)
+{
+	return json_string_value(json_object_get(row, key)) ?: "";
+}
+
+json_t *live_row(const json_t *root, const char *table, const char *key, const char *text)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, table), i, row)
+	{
+		if (!strcmp(live_text(row, key), text))
+			return row;
+	}
+	return NULL;
+}
+
 bool live_has_note(json_t *root, const char *words)
 {
 	json_t *note;
@@ -357,9 +377,26 @@ static void watch_idle(const int *cpus, int nr, long long *ret_ticks)
 {
 	for (int i = 0; i < nr; i++)
 		ret_ticks[i] = -idle_ticks(cpus[i]);
-	live_sleep_ms(300);
+	live_sleep_ms(WATCH_MS);
 	for (int i = 0; i < nr; i++)
 		ret_ticks[i] += idle_ticks(cpus[i]);
+}
+
+void live_idle_ok(int cpu, bool good, const char *fmt, ...)
+{
+	long long ticks;
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!good)
+		watch_idle(&cpu, 1, &ticks);
+	if (good || ticks > WATCH_MS / 20)
+		live_ok(good, "%s", text);
+	else
+		live_skip(text, "not judged: CPU %d is busy", cpu);
 }
 
 bool live_two_cpus(int *ret_measured, int *ret_other)

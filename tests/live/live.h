@@ -14,11 +14,13 @@
 
 /* Prints one TAP line. Returns @passed. */
 bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/*
- * Prints the TAP result of a figure that depends on time. Under emulation the TAP result is "ran,
- * not judged".
- */
+/* Prints the TAP result of a time. Under emulation the TAP result is "ran, not judged". */
 void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * Prints the TAP result of a claim that holds if @cpu idles. If @good is false and other tasks use
+ * more than half of @cpu now, the claim is skipped.
+ */
+void live_idle_ok(int cpu, bool good, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a TAP comment with figures that help to explain a failure. */
 void live_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -87,6 +89,10 @@ json_t *live_json(const char *const args[]);
  * null.
  */
 double live_number(json_t *root, const char *path);
+/* Returns the text of member @key, or "" if the member is missing or null. */
+const char *live_text(const json_t *row, const char *key);
+/* Returns the first row of @table in which member @key is @text, or NULL. */
+json_t *live_row(const json_t *root, const char *table, const char *key, const char *text);
 /* True if a note of the report contains @words. */
 bool live_has_note(json_t *root, const char *words);
 

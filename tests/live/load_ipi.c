@@ -4,7 +4,6 @@
  * cores.
  */
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +120,6 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	struct setup setup;
-	struct judge_opts opts = {
-		.limits = {.taken = INFINITY, .waited = -1}, .measure = measure, .arg = &setup};
 	int other;
 
 	if (!live_two_cpus(&setup.cpu, &other))
@@ -130,10 +127,9 @@ int main(void)
 	if (function_calls(setup.cpu) < 0)
 		live_skip_all("/proc/interrupts shows no function-call interrupts");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
-	opts.cpu = setup.cpu;
 	setup.load = live_source("bpf", true);
 	live_pin(other);
-	judge(&opts);
+	judge(measure, &setup);
 	subtick_close(setup.load);
 	return live_done();
 }

@@ -4,7 +4,6 @@
  * reports as interrupted, and that the reported times sum to the length of the window.
  */
 #include <linux/perf_event.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,14 +259,6 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	struct machine machine = {0};
-	/*
-	 * Activity of other tasks does not disturb this test: subtick and the kernel count the same
-	 * interrupts.
-	 */
-	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
-				  .limits = {.taken = INFINITY, .waited = -1},
-				  .measure = measure,
-				  .arg = &machine};
 	struct gen_child child = {0};
 	struct err err = {0};
 
@@ -279,7 +270,7 @@ int main(void)
 	if (gen_child_start(&child, machine.measured, 64, spin, NULL, &err))
 		live_fail_all("%s", err.what);
 	cgroups_enter(machine.group, child.pid);
-	judge(&opts);
+	judge(measure, &machine);
 	gen_child_stop(&child);
 	return live_done();
 }

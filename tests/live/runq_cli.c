@@ -10,17 +10,6 @@
 #include "live.h"
 #include "runq_window.h"
 
-static json_t *group_of(json_t *root, const char *cgroup)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, "groups"), i,
-			   row) if (!strcmp(json_string_value(json_object_get(row, "cgroup")),
-					    cgroup)) return row;
-	return NULL;
-}
-
 static void check_json(const char *cgroup)
 {
 	static const char *const keys[] = {"schema", "time_unix_ns", "window_ns", "source",
@@ -32,7 +21,7 @@ static void check_json(const char *cgroup)
 					     "ring_lost_total",	    "schedstat_ratio"};
 	const char *const args[] = {"runq",	  "--json", "--blame", "--le",
 				    "1us,1ms,1s", "1",	    "1",       NULL};
-	json_t *root = live_json(args), *group = root ? group_of(root, cgroup) : NULL;
+	json_t *root = live_json(args), *group = live_row(root, "groups", "cgroup", cgroup);
 	bool whole = root && group;
 	double sum = 0, below = 0;
 	json_t *cause, *le;
@@ -78,7 +67,8 @@ static void check_roots(void)
 			live_skip("root", "no cgroup %s here", hierarchies[i]);
 		} else {
 			root = json_loads(run.out, 0, NULL);
-			live_ok(root && group_of(root, "/") && !group_of(root, "(other)"),
+			live_ok(root && live_row(root, "groups", "cgroup", "/") &&
+					!live_row(root, "groups", "cgroup", "(other)"),
 				"%s: the root cgroup has its row", hierarchies[i]);
 			json_decref(root);
 		}
@@ -111,18 +101,14 @@ static void measure_over(void *arg, struct verdict *verdict)
 	live_run_free(&run);
 }
 
-static void check_verdict(const struct victim *victim, int cpu)
+static void check_verdict(struct victim *victim)
 {
-	struct judge_opts opts = {.cpu = cpu,
-				  .limits = {.taken = INFINITY, .waited = -1},
-				  .measure = measure_over,
-				  .arg = (void *)victim};
 	const char *const under[] = {"runq", "-c", victim->cgroup, "--fail-over", "p50=60s", "0.5",
 				     "1",    NULL};
 	const char *const gone[] = {"runq", "-c", "/subtick-no-such", "0.1", "1", NULL};
 	struct live_run run;
 
-	judge(&opts);
+	judge(measure_over, victim);
 	live_run(under, &run);
 	live_ok(run.exit_code == 0, "--fail-over p50=60s exits 0");
 	live_run_free(&run);
@@ -267,7 +253,7 @@ int main(void)
 	pids[1] = load_burner(two, cpu);
 	check_json(one);
 	check_roots();
-	check_verdict(&(struct victim){one, pids[0]}, cpu);
+	check_verdict(&(struct victim){one, pids[0]});
 	check_stream(one);
 	check_forms(two);
 	check_comm_of_cgroup(two);

@@ -3,7 +3,6 @@
  * Wakes a task on an idle core. Each wait that subtick reports must be at most the time from the
  * waker's timestamp to the timestamp of the woken task.
  */
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "judge.h"
 #include "live.h"
 
 #define WAKES 300
@@ -68,7 +66,7 @@ static uint64_t wake_it(struct shared *shared, int fd)
 	return sum_ns;
 }
 
-static void judge_rows(struct verdict *verdict, json_t *root, const char *path, uint64_t sum_ns)
+static void judge_rows(json_t *root, const char *path, uint64_t sum_ns)
 {
 	json_t *row, *rows = json_object_get(root, "idle_states");
 	double count = 0, wait_ns = 0;
@@ -87,34 +85,23 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 	}
 	live_note("%.0f waits of %.0f ns; from before the wake-up until it ran: %d times, %llu ns",
 		  count, wait_ns, WAKES, (unsigned long long)sum_ns);
-	verdict_always(verdict, json_is_array(rows), "there is a table of idle states");
-	verdict_always(verdict, live_number(root, "quality.idle_states_full_total") == 0,
-		       "nothing was lost");
+	live_ok(json_is_array(rows), "there is a table of idle states");
+	live_ok(live_number(root, "quality.idle_states_full_total") == 0, "nothing was lost");
 	/*
 	 * The sleeping task started before the window, so wake_it() causes all wake-ups of the
 	 * sleeping task in the window.
 	 */
-	verdict_always(verdict, count <= WAKES, "no more waits than wake-ups (%.0f of %d)", count,
-		       WAKES);
-	verdict_always(verdict, wait_ns <= (double)sum_ns,
-		       "and no longer than from wake-up to user code");
-	verdict_always(verdict, named, "each state has its name");
-	verdict_figure(verdict, count >= WAKES / 2, "most wake-ups find the core idle (%.0f of %d)",
-		       count, WAKES);
+	live_ok(count <= WAKES, "no more waits than wake-ups (%.0f of %d)", count, WAKES);
+	live_ok(wait_ns <= (double)sum_ns, "and no longer than from wake-up to user code");
+	live_ok(named, "each state has its name");
+	live_idle_ok(cpu, count >= WAKES / 2, "most wake-ups find the core idle (%.0f of %d)",
+		     count, WAKES);
 }
 
-/*
- * At most half of the wake-ups may find another task on the core. If other tasks use less than a
- * fifth of the core, fewer than half of the wake-ups find another task.
- */
-static const struct witness_limits limits = {
-	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
-
-static void measure(void *arg, struct verdict *verdict)
+static void check(const char *path)
 {
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const char *path = arg;
 	static char text[1 << 20];
 	int fd = eventfd(0, 0), out, code;
 	json_error_t error;
@@ -141,16 +128,13 @@ static void measure(void *arg, struct verdict *verdict)
 	close(fd);
 	munmap(shared, sizeof(*shared));
 	root = json_loads(text, JSON_DISABLE_EOF_CHECK, &error);
-	verdict_always(verdict, root != NULL, "runq says what it counted when it is stopped (%d)",
-		       code);
-	judge_rows(verdict, root, path, sum_ns);
+	live_ok(root != NULL, "runq says what it counted when it is stopped (%d)", code);
+	judge_rows(root, path, sum_ns);
 	json_decref(root);
 }
 
 int main(void)
 {
-	struct judge_opts opts = {.limits = limits, .measure = measure};
-
 	if (geteuid())
 		live_skip_all("needs root");
 	if (!live_two_cpus(&cpu, &other))
@@ -159,8 +143,6 @@ int main(void)
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	live_needs(ARGS("runq", "--idle-states", "0.1", "1"));
 	live_pin(other);
-	opts.cpu = cpu;
-	opts.arg = (void *)cgroups_make("idle");
-	judge(&opts);
+	check(cgroups_make("idle"));
 	return live_done();
 }

@@ -89,18 +89,6 @@ double window_quality(const struct report *report, const char *key)
 	return table_number(report->quality, 0, key);
 }
 
-double window_blame(const struct report *report, const char *victim, const char *culprit)
-{
-	const struct table *table = report_find(report, "blame");
-	double sum = 0.0;
-
-	for (size_t row = 0; table && row < table->nr_rows; row++)
-		if (!strcmp(table_str(table, row, "victim"), victim) &&
-		    (!culprit || !strcmp(table_str(table, row, "culprit"), culprit)))
-			sum += table_number(table, row, "wait_ns");
-	return sum;
-}
-
 pid_t load_fork(const char *cgroup, int cpu)
 {
 	pid_t parent = getpid(), pid = fork();

@@ -27,11 +27,6 @@ struct report *window_end(struct meter *meter, unsigned int ms);
 /* Returns figure @key of the group whose first column is @who, or NAN. */
 double window_group(const struct report *report, const char *who, const char *key);
 double window_quality(const struct report *report, const char *key);
-/*
- * Returns the wait time of a victim that is blamed on @culprit, or on all culprits if @culprit is
- * NULL.
- */
-double window_blame(const struct report *report, const char *victim, const char *culprit);
 
 /*
  * Forks a child that enters a cgroup and is pinned to a CPU. The child is killed when the test

@@ -16,13 +16,6 @@
 #define LIMIT_NS 200000.0
 #define LIMIT	 "200us"
 
-static const char *text_of(json_t *root, const char *key)
-{
-	const char *text = json_string_value(json_object_get(root, key));
-
-	return text ? text : "";
-}
-
 /*
  * Counts the waits of task @pid that ended in the window whose percentile ended the recording.
  * @ret_long is the number of counted waits of at least LIMIT_NS.
@@ -58,10 +51,10 @@ static void check_percentile(const char *cgroup, pid_t victim)
 	root = live_json(ARGS("trace", "--json", "--top", "0", "--on", event, "--for", "60s"));
 	waits = live_number(root, "event_waits_total");
 	too_long = live_number(root, "event_long_total");
-	live_ok(!strcmp(text_of(root, "event"), "percentile") &&
-			!strcmp(text_of(root, "event_cgroup"), cgroup),
-		"p90 of %s ends the recording: \"%s\" of %s", cgroup, text_of(root, "event"),
-		text_of(root, "event_cgroup"));
+	live_ok(!strcmp(live_text(root, "event"), "percentile") &&
+			!strcmp(live_text(root, "event_cgroup"), cgroup),
+		"p90 of %s ends the recording: \"%s\" of %s", cgroup, live_text(root, "event"),
+		live_text(root, "event_cgroup"));
 	live_ok(waits >= 10 && too_long * 10 > waits, "more than a tenth of the waits are long: %.0f of %.0f",
 		too_long, waits);
 	count_waits(root, victim, &of_waits, &of_long);

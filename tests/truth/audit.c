@@ -56,20 +56,6 @@ static json_t *as_json(struct report *report)
 	return root;
 }
 
-/* Returns the row of @table in which @key has the value @name. */
-static json_t *row_of(json_t *root, const char *table, const char *key, const char *name)
-{
-	json_t *list = json_object_get(root, table);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *row = json_array_get(list, i);
-
-		if (!strcmp(json_string_value(json_object_get(row, key)) ?: "", name))
-			return row;
-	}
-	return NULL;
-}
-
 /*
  * Checks the measured tick. The reader of /proc/stat and the load run on different processors of
  * the guest. QEMU runs only one processor at a time, and truth_turns_start() makes QEMU switch
@@ -122,7 +108,7 @@ static void check_ticks(int hz, struct audit_findings *f)
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
-	json_t *row = row_of(root, "loads", "load", name);
+	json_t *row = live_row(root, "loads", "load", name);
 	double busy = live_number(row, "true_ratio"), shown = live_number(row, "shown_ratio");
 	double sum = live_number(row, "columns_sum_ratio"), idle = 1.0 - busy;
 	double expected = busy_by_ticks / (busy_by_ticks + idle);

@@ -7,7 +7,22 @@
 
 #include "live.h"
 
+#define TIMES	    4 /* number of perf events on one tracepoint */
 #define MOST_NESTED 3 /* maximum nesting: a task, an interrupt and a pseudo-NMI */
+
+const char *const *event_stamps_names(const char *const *stamped, const char *const *once)
+{
+	static const char *names[WITNESS_EVENTS + 1];
+	size_t nr = 0;
+
+	for (; *stamped; stamped++)
+		for (int k = 0; k < TIMES && witness_has(*stamped); k++)
+			names[nr++] = *stamped;
+	while (*once)
+		names[nr++] = *once++;
+	names[nr] = NULL;
+	return names;
+}
 
 static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 {

@@ -16,10 +16,11 @@
 #include "witness.h"
 
 /*
- * Number of perf events to open on one tracepoint. The event names of struct witness must contain
- * the tracepoint's name EVENT_STAMP_TIMES times.
+ * Returns the event names for witness_begin(): four times each tracepoint of @stamped that the
+ * kernel has, then the events of @once. Both lists end with NULL. The result is valid until the
+ * next call.
  */
-#define EVENT_STAMP_TIMES 4
+const char *const *event_stamps_names(const char *const *stamped, const char *const *once);
 
 struct event_stamp {
 	const char *name; /* event name, a pointer into struct witness */

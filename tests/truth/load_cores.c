@@ -191,21 +191,17 @@ static void judge(json_t *root, const struct witness *w)
 {
 	static const char *const keys[] = {"none_busy_ratio", "one_busy_ratio", "all_busy_ratio"};
 	uint64_t length_ns, end_ns = measured_window(root, &length_ns);
-	json_t *row, *core = NULL;
+	json_t *core = live_row(root, "cores", "cpus", "2-3");
 	double truth[3] = {0}, bound;
 	unsigned int edges = integrate(w, end_ns - length_ns, end_ns, truth);
-	size_t i;
 
-	json_array_foreach(json_object_get(root, "cores"), i, row)
-		if (!strcmp(json_string_value(json_object_get(row, "cpus")), "2-3"))
-			core = row;
 	live_ok(core && json_array_size(json_object_get(root, "cores")) == 2,
 		"two cores, one with CPUs 2 and 3");
 	if (!core)
 		return;
 	live_ok(edges >= 4 * ROUNDS - 4 && truth[2] > 20e6, "%u changes, both busy for %.3f ms", edges,
 		truth[2] / 1e6);
-	for (i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		double ns = live_number(core, keys[i]) * (double)length_ns;
 
 		bound = edges * EDGE_NS + (i ? 0 : ENDS_NS);

@@ -67,17 +67,7 @@ json_t *measured_end(struct measured *m, uint64_t from_ns, uint64_t to_ns)
 
 json_t *measured_group(json_t *root, const char *cgroup)
 {
-	json_t *group;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, "groups"), i, group)
-	{
-		const char *name = json_string_value(json_object_get(group, "cgroup"));
-
-		if (name && !strcmp(name, cgroup))
-			return group;
-	}
-	return NULL;
+	return live_row(root, "groups", "cgroup", cgroup);
 }
 
 double measured_figure(json_t *root, const char *cgroup, const char *key)

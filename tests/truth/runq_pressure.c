@@ -77,17 +77,6 @@ static void burn(void *shared)
 	runs_burn(&bound->runs, bound->begin_ns, bound->begin_ns + BOUND_NS);
 }
 
-static json_t *pressure_of(json_t *root, const char *cgroup)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, "pressure"), i,
-			   row) if (!strcmp(json_string_value(json_object_get(row, "cgroup")),
-					    cgroup)) return row;
-	return NULL;
-}
-
 /*
  * Checks that the value @key of @row lies between @high_ns - @edges * SLACK_NS and @high_ns. @edges
  * is the number of starts and ends of the intervals whose lengths are summed in @high_ns.
@@ -110,7 +99,7 @@ static void judge_together(json_t *root, const char *both, const char *const own
 			   const struct timed_task *p)
 {
 	uint64_t first = 0, second = 0, any = 0, stalled = 0;
-	json_t *row = pressure_of(root, both);
+	json_t *row = live_row(root, "pressure", "cgroup", both);
 
 	for (int i = 0; i < ROUNDS; i++) {
 		first += p[FIRST].run_ns[i] - due(&p[FIRST], i);
@@ -123,22 +112,26 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];
 	}
-	judge_time("first", pressure_of(root, own[FIRST]), "waiting_ns", first, 2 * ROUNDS);
-	judge_time("first", pressure_of(root, own[FIRST]), "stalled_ns", first, 2 * ROUNDS);
-	judge_time("second", pressure_of(root, own[SECOND]), "waiting_ns", second, 2 * ROUNDS);
+	judge_time("first", live_row(root, "pressure", "cgroup", own[FIRST]), "waiting_ns", first,
+		   2 * ROUNDS);
+	judge_time("first", live_row(root, "pressure", "cgroup", own[FIRST]), "stalled_ns", first,
+		   2 * ROUNDS);
+	judge_time("second", live_row(root, "pressure", "cgroup", own[SECOND]), "waiting_ns",
+		   second, 2 * ROUNDS);
 	judge_time("both", row, "waiting_ns", any, 2 * ROUNDS);
 	judge_time("both", row, "stalled_ns", stalled, 4 * ROUNDS);
 	live_ok(row && live_number(row, "waiting_contention_ns") == live_number(row, "waiting_ns"),
 		"both: all of it behind the hog");
 	live_ok(any < first + second - 4 * ROUNDS * SLACK_NS,
 		"the union differs from the sum by more than the slack");
-	live_ok(live_number(pressure_of(root, "/"), "waiting_ns") >= live_number(row, "waiting_ns"),
+	live_ok(live_number(live_row(root, "pressure", "cgroup", "/"), "waiting_ns") >=
+			live_number(row, "waiting_ns"),
 		"the machine: no less than its cgroup");
 }
 
 static void judge_quota(json_t *root, const struct bound *bound)
 {
-	json_t *row = pressure_of(root, bound->cgroup);
+	json_t *row = live_row(root, "pressure", "cgroup", bound->cgroup);
 	uint64_t held = 0;
 	int holds = 0;
 

@@ -136,18 +136,6 @@ static void run_hog(void *arg)
 	shared->end_ns = clock_mono_ns();
 }
 
-static json_t *row_of(json_t *root, const char *name)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, "groups"), i, row)
-		if (!strcmp(json_string_value(json_object_get(row, "name")) ?: "", name))
-			return row;
-	live_fail_all("no row %s", name);
-	return NULL;
-}
-
 /* Throttled time of a cgroup by the kernel's accounting. */
 struct throttled {
 	double times, ns;
@@ -165,7 +153,7 @@ static struct throttled throttled_of(const char *cgroup)
  */
 static void judge_quota(json_t *root, const char *name, const char *cgroup, struct throttled was)
 {
-	json_t *row = row_of(root, name);
+	json_t *row = live_row(root, "groups", "name", name);
 	double sum = live_number(row, "sum_ns"), held = live_number(row, "causes.throttled_ns");
 	struct throttled now = throttled_of(cgroup);
 	double throttled = now.ns - was.ns, times = now.times - was.times;
@@ -183,7 +171,7 @@ static void judge_quota(json_t *root, const char *name, const char *cgroup, stru
 
 static void judge_sleeper(json_t *root, const struct shared *shared, const char *hog)
 {
-	json_t *row = row_of(root, "web/vcpu2");
+	json_t *row = live_row(root, "groups", "name", "web/vcpu2");
 	double behind = measured_blame(root, "web/vcpu2", hog);
 	double low = (double)(shared->end_ns - shared->woken_ns);
 	double high = (double)(shared->end_ns - shared->before_ns) + LAST_NS;

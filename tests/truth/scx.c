@@ -459,17 +459,10 @@ static void sleep_on(void *shared)
 
 static bool doctor_names(const char *scheduler)
 {
-	json_t *root = live_json(ARGS("doctor", "--json")), *row;
-	bool named = false;
-	size_t i;
+	json_t *root = live_json(ARGS("doctor", "--json"));
+	bool named = strstr(live_text(live_row(root, "checks", "check", "sched_ext"), "detail"),
+			    scheduler);
 
-	json_array_foreach(json_object_get(root, "checks"), i, row)
-	{
-		const char *what = json_string_value(json_object_get(row, "check"));
-		const char *detail = json_string_value(json_object_get(row, "detail"));
-
-		named |= !strcmp(what, "sched_ext") && strstr(detail, scheduler);
-	}
 	json_decref(root);
 	return named;
 }

@@ -138,21 +138,9 @@ static struct exit_stats list_exits(const struct witness *w, const struct event_
 	return exits;
 }
 
-static const char *const *events(void)
-{
-	static const char *const wanted[] = {"power/cpu_idle", "irq/irq_handler_entry",
-					     "irq_vectors/local_timer_entry"};
-	static const char *names[WITNESS_EVENTS + 1];
-	size_t nr = 0;
-
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		for (int k = 0; k < EVENT_STAMP_TIMES && witness_has(wanted[i]); k++)
-			names[nr++] = wanted[i];
-	names[nr++] = "timer/hrtimer_start";
-	names[nr++] = "timer/hrtimer_expire_entry";
-	names[nr] = NULL;
-	return names;
-}
+static const char *const stamped[] = {"power/cpu_idle", "irq/irq_handler_entry",
+				      "irq_vectors/local_timer_entry", NULL};
+static const char *const once[] = {"timer/hrtimer_start", "timer/hrtimer_expire_entry", NULL};
 
 static void judge(json_t *root, const struct witness *w)
 {
@@ -197,7 +185,7 @@ int main(void)
 	pid_t pid;
 
 	truth_begin(1);
-	witness_begin(&witness, events());
+	witness_begin(&witness, event_stamps_names(stamped, once));
 	/*
 	 * Timers that were set before the recording have expired before the measured window begins.
 	 */

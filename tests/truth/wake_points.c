@@ -26,24 +26,14 @@
  */
 #define JUST_NS 10000
 
-const char *const *wake_points_events(void)
-{
-	static const char *const wanted[] = {"power/cpu_idle",
-					     "irq/irq_handler_entry",
-					     "irq_vectors/local_timer_entry",
-					     "irq_vectors/reschedule_entry",
-					     "irq_vectors/call_function_single_entry",
-					     "ipi/ipi_send_cpu"};
-	static const char *names[WITNESS_EVENTS + 1];
-	size_t nr = 0;
-
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		for (int k = 0; k < EVENT_STAMP_TIMES && witness_has(wanted[i]); k++)
-			names[nr++] = wanted[i];
-	names[nr++] = "timer/hrtimer_start";
-	names[nr] = NULL;
-	return names;
-}
+static const char *const stamped[] = {"power/cpu_idle",
+				      "irq/irq_handler_entry",
+				      "irq_vectors/local_timer_entry",
+				      "irq_vectors/reschedule_entry",
+				      "irq_vectors/call_function_single_entry",
+				      "ipi/ipi_send_cpu",
+				      NULL};
+static const char *const once[] = {"timer/hrtimer_start", NULL};
 
 struct judged {
 	const struct witness *w;
@@ -270,7 +260,7 @@ void wake_points_judge(const char *source, int cpu, int points)
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	snprintf(points_text, sizeof(points_text), "%d", points);
 	live_pin(0);
-	witness_begin(&witness, wake_points_events());
+	witness_begin(&witness, event_stamps_names(stamped, once));
 	root = live_json(args);
 	witness_end(&witness);
 	if (!root)

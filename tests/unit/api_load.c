@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the public functions of load measurement: contexts, options and errors. The data source
- * procidle needs no privileges.
- */
+/* Tests the public functions of load measurement. Source procidle needs no privileges. */
 #include "subtick/load.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,10 +59,7 @@ TEST(test_figures)
 	assert_int_equal(number, SUBTICK_LOAD_PROCIDLE);
 	assert_int_equal(subtick_double(w, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS, &share), 0);
 	assert_true(share >= 50e6);
-	/*
-	 * A function that fails leaves its output arguments unchanged. If the source cannot measure
-	 * a part of the load, the library returns -ENODATA, not a load of 0.
-	 */
+	/* On failure outputs stay unchanged. An unmeasured part is -ENODATA, not 0. */
 	share = 7.0;
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &share), -ENODATA);
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_CLOSURE_ERROR_RATIO, &share),
@@ -78,7 +70,6 @@ TEST(test_figures)
 					SUBTICK_BUSY_RATIO, &share),
 			 -EINVAL);
 	assert_true(share == 7.0 && number == SUBTICK_LOAD_PROCIDLE);
-	/* A load window contains no cgroups, so the list of cgroups is empty. */
 	assert_int_equal(subtick_rows(w, SUBTICK_GROUPS), 0);
 	assert_int_equal(subtick_percentile(w, SUBTICK_GROUPS, 0, 50, &share), -EINVAL);
 	assert_int_equal(subtick_fd(ctx), -EOPNOTSUPP);
@@ -104,7 +95,6 @@ TEST(test_cpus)
 	assert_non_null(strstr(subtick_error(), "zero"));
 }
 
-/* Every function of the public headers accepts NULL. */
 TEST(test_null)
 {
 	struct subtick *ctx = open_procidle();
@@ -149,10 +139,7 @@ static void use(struct subtick *ctx)
 	}
 }
 
-/*
- * Thread function that uses the context @arg, or opens a new context if @arg is NULL. Each thread
- * has a separate error message.
- */
+/* Uses the context @arg, or a new context if @arg is NULL. Errors are per thread. */
 static void *use_in_thread(void *arg)
 {
 	struct subtick_load_opts unknown = {.size = sizeof(unknown)};
@@ -188,10 +175,7 @@ TEST(test_threads)
 	subtick_close(handed);
 }
 
-/*
- * After fork() only one of the two processes may use the context. The process that does not use the
- * context opens a new context or exits.
- */
+/* After fork() only one of the two processes may use the context. */
 TEST(test_fork)
 {
 	for (int child_uses = 0; child_uses < 2; child_uses++) {
@@ -199,10 +183,7 @@ TEST(test_fork)
 		int status;
 		pid_t pid;
 
-		/*
-		 * If the caller requests no source, a privileged process gets the source bpf, which
-		 * maps BPF maps into memory.
-		 */
+		/* Without a requested source, a privileged process uses bpf and maps BPF maps. */
 		assert_int_equal(subtick_load_open(&ctx, NULL), 0);
 		pid = fork();
 		assert_true(pid >= 0);
@@ -227,7 +208,6 @@ TEST(test_refusals)
 
 	assert_int_equal(subtick_load_open(&ctx, &opts), -EINVAL);
 	assert_non_null(strstr(subtick_error(), "99"));
-	/* A call that fails leaves its output arguments unchanged. */
 	assert_ptr_equal(ctx, &opts);
 	opts = (struct subtick_load_opts){
 		.size = sizeof(opts), .source = SUBTICK_LOAD_PROCIDLE, .event = "r8"};
@@ -235,11 +215,7 @@ TEST(test_refusals)
 	assert_non_null(strstr(subtick_error(), "event"));
 }
 
-/*
- * A program that was built for another version of the library passes option structs of another
- * size. The library reads an option struct of another size by the rules of the kernel's
- * copy_struct_from_user().
- */
+/* Options of another size are read by the rules of the kernel's copy_struct_from_user(). */
 TEST(test_sizes)
 {
 	struct {

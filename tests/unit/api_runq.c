@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the public functions of run-queue measurement: the values that they return, and the options
- * that they refuse.
- */
+/* Tests the public functions of run-queue measurement: their values and refused options. */
 #include "subtick/runq.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "measure/runq/runq.h"
 #include "test.h"
@@ -39,11 +35,7 @@ static const struct meter_ops fake_ops = {.start = fake_start, .read = fake_read
 					 .close = fake_close};
 static struct meter fake = {.ops = &fake_ops};
 
-/*
- * Test double of the run-queue meter, which measures nothing. The linker replaces runq_open() with
- * the test double; see meson.build.
- */
-int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
+/* Test double that measures nothing; see meson.build. */
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	asked = *opts;
@@ -58,7 +50,6 @@ int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, str
 	return 0;
 }
 
-const struct runq_window *__wrap_runq_window(const struct meter *meter);
 const struct runq_window *__wrap_runq_window(const struct meter *meter)
 {
 	return &window;
@@ -94,7 +85,6 @@ static void check_missing(const struct subtick_window *w, enum subtick_list list
 	assert_int_equal(subtick_double(w, list, row, key, &real), -ENODATA);
 }
 
-/* Checks that the row has the pod, namespace and container name of the test pod. */
 static void check_pod(const struct subtick_window *w, enum subtick_list list, size_t row)
 {
 	assert_int_equal(number(w, list, row, SUBTICK_PARTY), SUBTICK_PARTY_GROUP);
@@ -190,7 +180,6 @@ TEST(test_groups)
 					      .schedstat_ratio = NAN, .window_ns = 9};
 		ctx = open_read(&opts, &w);
 		assert_int_equal(asked.causes, causes);
-		/* A value that was not measured is unavailable, not 0. */
 		for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 			if (causes && i != RUNQ_THROTTLED)
 				assert_int_equal(number(w, SUBTICK_GROUPS, 0, SUBTICK_IDLE_EXIT_NS + i),
@@ -355,10 +344,7 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .flags = 1U << 31},
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},
-		/*
-		 * Pressure is measured per cgroup, and the pods of a namespace are not one cgroup.
-		 * The library therefore refuses pressure per namespace or per QoS class.
-		 */
+		/* Pressure is measured per cgroup, and pods of a namespace are no cgroup. */
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_NAMESPACE},
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_QOS},
 	};

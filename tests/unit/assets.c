@@ -63,20 +63,14 @@ static void test_closed(void **state)
 	}
 }
 
-/*
- * The script of the page contains the title and the help text of every metric as JSON. embed.py
- * generates this JSON from metric_list.h.
- */
+/* embed.py writes titles and help texts of all metrics into the page as JSON. */
 static void test_metrics(void **state)
 {
 	for (unsigned int id = 0; id < METRIC_NR; id++) {
 		const struct metric *metric = metric_get(id);
 		char entry[1024];
 
-		/*
-		 * Titles of metrics contain no quotes and no backslashes, because JSON would escape
-		 * them.
-		 */
+		/* Titles need no escapes in JSON. */
 		assert_null(strpbrk(metric->title, "\"\\"));
 		snprintf(entry, sizeof(entry), "\"%s\":[[\"", metric->key);
 		assert_non_null(strstr(web_script, entry));
@@ -87,10 +81,7 @@ static void test_metrics(void **state)
 	}
 }
 
-/*
- * An HTML report contains a single script without imports, because a file:// page cannot import
- * modules.
- */
+/* A file:// page cannot import modules, so an HTML report has a single script. */
 static void test_one_script(void **state)
 {
 	assert_null(strstr(web_script, "\nimport "));

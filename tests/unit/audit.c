@@ -10,10 +10,7 @@
 
 #define MS 1000000ULL
 
-/*
- * Simulates tick accounting: each whole tick is charged to one /proc/stat column. The unit of the
- * /proc/stat columns is 1/100 s.
- */
+/* Simulates tick accounting: a whole tick is charged to one column, in units of 1/100 s. */
 struct tick_accounting {
 	uint64_t tick_ns, offset_ns;
 	uint64_t col_ns[2];
@@ -26,10 +23,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-/*
- * Reads the simulated columns every 20 µs for @length_ns. Each simulated tick is charged to one of
- * two /proc/stat columns.
- */
+/* Reads the columns every 20 µs. Each tick is charged to one of two columns. */
 static void watch(struct counter_edges *edges, struct tick_accounting *a, unsigned int hz,
 		  uint64_t length_ns, double share, uint64_t jitter_ns)
 {
@@ -63,21 +57,14 @@ TEST(increments)
 	assert_false(counter_edges_feed(&edges, cols, 4, 30, false));
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
-	/*
-	 * The kernel may decrease a /proc/stat column such as iowait. Columns are watched
-	 * separately: in the sum of two columns, a decrease of one column could hide an increase of
-	 * the other column.
-	 */
+	/* A column such as iowait may decrease, and must not hide an increase of another column. */
 	cols[0]--;
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 70, false));
 	assert_int_equal(edges.nr, 2);
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
-	/*
-	 * The read of /proc/stat was delayed, so two values are unknown: the time at which column 0
-	 * changed, and the length of the interval until its next change.
-	 */
+	/* After a delayed read two values are unknown: the change's time and the next interval. */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
 	cols[0]++;
@@ -105,10 +92,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 	return nr;
 }
 
-/*
- * At HZ=1000 a column that gets every tick changes once in ten ticks, because its unit is 10 ms.
- * The histogram of the intervals between two changes of such a column has a single peak at 10 ms.
- */
+/* At HZ=1000 a column with every tick changes each 10 ms, so the histogram has one peak. */
 TEST(peak_of_rescaling)
 {
 	struct tick_accounting a = {.offset_ns = 300000};
@@ -123,10 +107,7 @@ TEST(peak_of_rescaling)
 	counter_edges_free(&edges);
 }
 
-/*
- * With HZ=1000 and ticks that are charged to two columns, the intervals between changes of a column
- * have peaks at multiples of 1 ms. The search for the tick period finds 1 ms, not 10 ms.
- */
+/* With HZ=1000 and two columns, intervals are multiples of 1 ms. The period is 1 ms, not 10 ms. */
 TEST(peaks_of_two_modes)
 {
 	struct tick_accounting a = {.offset_ns = 300000};
@@ -187,9 +168,7 @@ TEST(phase_of_the_tick)
 	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
 	assert_true(tick_fit_find(&edges, &period));
-	/*
-	 * Simulated time starts at 10^15 ns, a multiple of 4 ms, so the tick's phase is offset_ns.
-	 */
+	/* Time starts at 10^15 ns, a multiple of 4 ms, so the tick's phase is offset_ns. */
 	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
 	counter_edges_free(&edges);
 }
@@ -220,10 +199,7 @@ TEST(no_period)
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
-/*
- * The search finds the tick period even if the reader sees one column change in six up to one tick
- * late.
- */
+/* The period is found even if the reader sees one change in six up to one tick late. */
 TEST(noisy_reader)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
@@ -245,10 +221,7 @@ TEST(noisy_reader)
 	}
 }
 
-/*
- * Computes the share that /proc/stat shows for a task that runs for @burn_ns in each tick. The task
- * starts to run at the phase of @probe.
- */
+/* Returns the share shown for a task that runs @burn_ns per tick from the phase of @probe. */
 static void simulate(const struct tick_accounting *a, uint64_t burn_ns, struct phase_probe *probe)
 {
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
@@ -272,11 +245,7 @@ TEST(search)
 			assert_true(phase_hidden(probes, 16, a.tick_ns, 0.1, &check.phase_ns));
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
-			/*
-			 * The search for a hidden phase finds the phase at which the task runs in
-			 * the middle between two ticks. The found phase is wrong by at most one
-			 * step of the search.
-			 */
+			/* The search finds the middle between two ticks, to within one step. */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
 				simulate(&a, burn, &check);
@@ -291,10 +260,7 @@ TEST(search)
 	}
 }
 
-/*
- * With exact CPU accounting /proc/stat shows the periodic task at every phase of the tick, so a
- * search for a hidden phase fails.
- */
+/* With exact CPU accounting no phase hides the task, so the search fails. */
 TEST(search_in_vain)
 {
 	struct phase_probe probes[8];
@@ -309,21 +275,14 @@ TEST(search_in_vain)
 	}
 	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
-	/*
-	 * If /proc/stat hides the periodic task at all phases of the tick, the search for a hidden
-	 * phase ends and may return any phase.
-	 */
+	/* If all phases hide the task, any phase is a result. */
 	for (size_t i = 0; i < 8; i++)
 		probes[i].shown_ratio = 0.0;
 	assert_true(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_true(phase < 4 * MS);
 }
 
-/*
- * A task that always sleeps at the tick has no CPU time in /proc/stat. If /proc/stat shows 2 of the
- * 16 units of a window for a task that always sleeps at the tick, another task ran. Audit then
- * repeats the measurement.
- */
+/* Audit repeats a window that shows 2 of 16 units for a task that always sleeps at the tick. */
 TEST(doubtful_phases)
 {
 	struct phase_probe probe = {.true_ratio = 0.3, .shown_ratio = 0.125, .valid = true};
@@ -335,11 +294,7 @@ TEST(doubtful_phases)
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
-	/*
-	 * A measurement at one phase of the tick is reliable if /proc/stat shows about the true
-	 * load of the task. The measurement is also reliable if /proc/stat shows a larger load,
-	 * because the kernel charges whole ticks.
-	 */
+	/* The true load or more is reliable, because whole ticks are charged. */
 	probe.shown_ratio = 0.26;
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.59;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the verdict of `subtick audit`, and the errors that audit computes for simulated sources.
- */
+/* Tests the verdict of `subtick audit`, and its errors for simulated sources. */
 #include "test.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include "measure/audit/samples.h"
@@ -45,10 +42,7 @@ TEST(parts_of_a_budget)
 {
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 10), 2000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0, 10), 4000);
-	/*
-	 * A part of the audit may use more than its share of the time, so that later parts get less
-	 * time.
-	 */
+	/* A part that used more than its share leaves less time for later parts. */
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 2500), 3500);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3000), 4000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3001), 0);
@@ -56,10 +50,7 @@ TEST(parts_of_a_budget)
 	assert_true(audit_part_end(5, UINT64_MAX, 0.5, 10) == UINT64_MAX);
 }
 
-/*
- * Simulates an audit in which each part ends @late after its planned end. Returns the time at which
- * the last part of the audit ended.
- */
+/* Simulates an audit whose parts end @late after their planned ends. Returns its end. */
 static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_t late,
 			  unsigned int *ret_ran)
 {
@@ -77,9 +68,7 @@ static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_
 	return now;
 }
 
-/*
- * Delays of parts of the audit do not add up. The audit ends late by at most the delay of one part.
- */
+/* Delays of parts do not add up: the audit ends late by at most one delay. */
 TEST(budget_holds_when_parts_are_late)
 {
 	unsigned int ran;
@@ -91,21 +80,14 @@ TEST(budget_holds_when_parts_are_late)
 
 		assert_true(end <= 1000 + late);
 		assert_true(ran >= 1);
-		/*
-		 * A part of the audit is omitted only if the remaining time is too short for the
-		 * part.
-		 */
+		/* A part is omitted only if the remaining time is too short for it. */
 		assert_true(ran == 4 || end > 950);
 	}
 	assert_int_equal(run_parts(4, 40, 50, 0, &ran), 0);
 	assert_int_equal(ran, 0);
 }
 
-/*
- * Audit reports exact CPU accounting only if the search for the tick ran and found no tick. The
- * search for a hidden task must have run and found no hidden task, and the errors of all loads must
- * be small.
- */
+/* Exact CPU accounting: no tick found, no hidden task found, and all errors small. */
 TEST(no_tick)
 {
 	struct audit_findings exact = {.user_hz = 100,
@@ -160,10 +142,7 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 	counter_edges_free(&edges);
 }
 
-/*
- * Audit reports a tick period only if the measured intervals clearly show the period. If the
- * measured intervals show no clear period, audit reports the tick as unclear.
- */
+/* Audit reports a period only if the intervals show it clearly, and else an unclear tick. */
 TEST(clear_ticks_only)
 {
 	struct audit_findings f;
@@ -179,7 +158,6 @@ TEST(clear_ticks_only)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
-/* A value that was not measured is null, never 0. */
 TEST(verdict_of_nothing)
 {
 	struct audit_findings f = {.user_hz = 100};
@@ -193,10 +171,6 @@ TEST(verdict_of_nothing)
 	assert_true(notes_say(report, "accounts CPU time is unknown"));
 	assert_true(notes_say(report, "is unknown; try again"));
 	report_free(report);
-	/*
-	 * If tick_unclear is set, the verdict names the text of tick_unclear as the reason for the
-	 * unclear tick.
-	 */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
@@ -238,9 +212,6 @@ TEST(verdict_of_all)
 	assert_true(notes_say(report, "procidle"));
 	report_free(report);
 
-	/*
-	 * If the kernel counts softirqs as idle time, audit does not recommend the source procidle.
-	 */
 	f.softirq_as_idle = 0.9;
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	expect_row(report->fields, 0, "softirq_counts_as_idle=true");
@@ -248,10 +219,6 @@ TEST(verdict_of_all)
 	report_free(report);
 }
 
-/*
- * In the table of delays, a value that was not read is null. The times per iteration, the factors
- * and the error of a row are computed from the values that audit has read.
- */
 TEST(delay_rows)
 {
 	struct audit_delay row = {.delay_ns = 1000,
@@ -281,7 +248,6 @@ TEST(delay_rows)
 	assert_false(audit_delay_disturbed(&row));
 }
 
-/* If audit is stopped early, the report has the reason and the number of complete rows. */
 TEST(delays_cut_short)
 {
 	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
@@ -312,10 +278,7 @@ TEST(delays_cut_short)
 	report_free(report);
 }
 
-/*
- * The /proc/stat columns grew by 1.5 s in a window of 2 s. Shares of user, system and idle time are
- * relative to the growth of all columns, as in top.
- */
+/* The columns grew by 1.5 s in 2 s. Shares are relative to the growth, as in top. */
 TEST(levels)
 {
 	struct procstat_cpu from = {.ticks = {10, 20, 30, 40, 50, 60, 70, 80}, .nr_cols = 10};
@@ -345,23 +308,17 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_SOFTIRQ].truth - 0.03) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
-	/*
-	 * If the load generator did not record its own user time, only the sum of the true user
-	 * time and the true system time is known.
-	 */
+	/* Without the loop's own user time, only the sum of user and system time is known. */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
-	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_USER, AUDIT_MODE_SYSTEM, 900000000, l);
 	audit_modes_derive(l);
 	assert_true(fabs(l[AUDIT_MODE_USER].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_SYSTEM].truth - 0.05) < 1e-9);
-	audit_modes_true_burn(AUDIT_MODE_USER, 1900000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_USER, AUDIT_MODE_SYSTEM, 1900000000, l);
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
 }
 
-/*
- * If the load generator records its nice time, the column nice has a true value. If the load
- * generator records its blocked time, the column iowait has a true value.
- */
+/* nice and iowait have a true value if the load generator records these times. */
 TEST(levels_of_nice_and_iowait)
 {
 	struct procstat_cpu from = {.nr_cols = 10}, to = {.ticks = {0, 30, 10, 20, 40}, .nr_cols = 10};
@@ -373,8 +330,8 @@ TEST(levels_of_nice_and_iowait)
 
 	audit_modes_shown(&from, &to, 10000000, l);
 	audit_modes_true(&w, (1u << LOAD_NR_PARTS) - 1, l);
-	audit_modes_true_burn(AUDIT_MODE_NICE, 300000000, l);
-	audit_modes_true_iowait(450000000, l);
+	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_NICE, AUDIT_MODE_SYSTEM, 300000000, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 450000000, l);
 	audit_modes_derive(l);
 	assert_true(fabs(l[AUDIT_MODE_NICE].truth - 0.3) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 100000000);
@@ -383,19 +340,15 @@ TEST(levels_of_nice_and_iowait)
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].error + 0.05) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 150000000);
 	/* Interrupt time inside the blocked time of the load generator is not idle time. */
-	audit_modes_true_iowait(700000000, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 700000000, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, 600000000);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 0);
 	l[AUDIT_MODE_ALL_IDLE].true_ns = l[AUDIT_MODE_IOWAIT].true_ns = UINT64_MAX;
-	audit_modes_true_iowait(1, l);
+	audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE, 1, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, UINT64_MAX);
 }
 
-/*
- * If the window contains no tick, the shares that /proc/stat shows are unknown, not 0. If the
- * source did not measure all parts of the load, the true shares of the /proc/stat columns are
- * unknown, not 0.
- */
+/* Shares are unknown, not 0, without a tick or without all parts of the load. */
 TEST(levels_unknown)
 {
 	struct procstat_cpu at = {.ticks = {10, 20, 30}, .nr_cols = 10};
@@ -413,10 +366,7 @@ TEST(levels_unknown)
 	assert_null(audit_mode_name(AUDIT_NR_MODES));
 }
 
-/*
- * user_times is a quotient: the user time of a row, divided by the user time of the loop without a
- * delay and with the same timer slack.
- */
+/* user_times is the user time of a row divided by that of the loop without a delay. */
 TEST(times_without_delay)
 {
 	struct audit_delay rows[4] = {
@@ -431,17 +381,10 @@ TEST(times_without_delay)
 	audit_delays_derive(&delays);
 	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
-	/*
-	 * user_times is the user time of a row divided by the user time of the loop without a
-	 * delay. If the loop without a delay has no user time, user_times is unknown.
-	 */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
-/*
- * The simulated values of the row are from a guest with HZ=1000 and IRQ_TIME_ACCOUNTING, where the
- * thread clock excludes interrupts.
- */
+/* Values of a guest with IRQ_TIME_ACCOUNTING, whose thread clock excludes interrupts. */
 TEST(thread_clock_lacks_interrupts)
 {
 	struct audit_delay row = {.delay_ns = 1000,
@@ -474,10 +417,7 @@ TEST(thread_clock_lacks_interrupts)
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
-	/*
-	 * If source bpf measured the CPU time of the loop, audit detects a disturbance by another
-	 * task. This detection works even if interrupts also took time.
-	 */
+	/* With the loop's CPU time from bpf, interrupts do not hide a disturbance by a task. */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
 	assert_true(audit_delay_disturbed(&row));
 	row.bpf_task_ns = 71169000;
@@ -490,10 +430,7 @@ TEST(thread_clock_lacks_interrupts)
 	report_free(report);
 }
 
-/*
- * For a command, audit reports three times: the time by getrusage(), the time really used, and the
- * time of other tasks on the command's CPUs.
- */
+/* A command has three times: by getrusage(), really used, and of other tasks on its CPUs. */
 TEST(commands)
 {
 	struct audit_command c = {.rusage_user_ns = 600000000,
@@ -508,10 +445,7 @@ TEST(commands)
 	audit_command_derive(&c);
 	assert_true(fabs(c.rusage_factor - 0.8) < 1e-9 && fabs(c.user_error + 0.1) < 1e-9);
 	assert_int_equal(c.others_ns, 250000000);
-	/*
-	 * The task clock of the measured command includes interrupts, so this task clock may exceed
-	 * the true time of all tasks.
-	 */
+	/* A task clock that includes interrupts may exceed the true time of all tasks. */
 	c.levels[AUDIT_MODE_TASKS].true_ns = 990000000;
 	audit_command_derive(&c);
 	assert_int_equal(c.others_ns, 0);
@@ -533,10 +467,7 @@ TEST(commands)
 #define NR_SAMPLES 301
 #define STEP_NS	   10000000ULL
 
-/*
- * The simulated core is busy half of the time. The simulated source shows a load that is a tenth
- * too high, and sometimes fails.
- */
+/* The core is half busy. The source shows a tenth more, and sometimes fails. */
 TEST(errors)
 {
 	struct load_source source = {.rate = 1.0};
@@ -569,19 +500,12 @@ TEST(errors)
 		assert_true(fabs(run.fine[1][i].bias - 0.1) < 1e-9);
 	}
 
-	/*
-	 * A failed sample invalidates two windows: the window that ends with the sample and the
-	 * window that begins with the sample.
-	 */
 	shown[100].flags = LOAD_READ_FAILED;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.voids, 2);
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
-	/*
-	 * If the counter of the source jumps once, the maximum error changes but the median error
-	 * does not.
-	 */
+	/* A single jump of the counter changes the maximum error but not the median. */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
@@ -590,9 +514,6 @@ TEST(errors)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/*
-	 * If the window is longer than the time of all samples, the error of the load is unknown.
-	 */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Replaces bpf/kernel.bpf.h, so that tests can compile the BPF programs as C functions and call
- * them.
- */
+/* Replaces bpf/kernel.bpf.h, so that tests can call BPF programs as C functions. */
 #ifndef SUBTICK_TESTS_UNIT_BPF_SHIM_H
 #define SUBTICK_TESTS_UNIT_BPF_SHIM_H
 
@@ -20,10 +17,7 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
-/*
- * With __always_inline and sanitizers, gcc needs half a minute to compile a function that is called
- * in hundreds of places.
- */
+/* With __always_inline and sanitizers, gcc compiles some functions for half a minute. */
 #undef __always_inline
 #define __always_inline inline
 #define SEC(name)
@@ -47,10 +41,7 @@ typedef __s64 s64;
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000
 
-/*
- * This task_struct has the fields of all kernel versions. shim_fields lists the fields of the
- * simulated kernel version.
- */
+/* This task_struct has all fields; shim_fields lists those of the simulated kernel. */
 #define task_struct___cpu    task_struct
 #define task_struct___old    task_struct
 #define task_struct___new    task_struct
@@ -193,10 +184,7 @@ struct bpf_iter__task {
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
-/*
- * Names of the struct fields and BPF helpers that the simulated kernel has. Each name in
- * shim_fields has a blank before and after it.
- */
+/* Struct fields and helpers of the simulated kernel, each between blanks. */
 static const char *shim_fields = "";
 /* Points to the value of the hardware counter, or is NULL if each read of the counter fails. */
 static const u64 *shim_counter;
@@ -294,10 +282,7 @@ static inline void barrier(void)
 		shim_at_barrier();
 }
 
-/*
- * In Linux 5.18, and in no other version, the tracepoint sched_switch has prev_state before the
- * arguments prev and next.
- */
+/* Only in Linux 5.18 sched_switch has prev_state before prev and next. */
 static inline struct task_struct *switch_prev(u64 *args, bool state_first)
 {
 	return (struct task_struct *)(unsigned long)args[state_first ? 2 : 1];
@@ -322,10 +307,7 @@ static inline u64 cpu_number(void)
 
 #define ADD_POINTER(reg, pointer) ((reg) += (unsigned long)(pointer))
 #define ADD_CONST(reg, value)	  ((reg) += (value))
-/*
- * Each test program defines shim_filled(). shim_filled() returns a constant that, on a real
- * machine, user space writes into the BPF instructions before loading.
- */
+/* Constant that user space writes into the BPF instructions before loading. */
 #define FILLED(mark)		shim_filled(mark)
 #define FILLED_FLAG(mark)	(!!shim_filled(mark))
 #define FILLED_MUL(reg, mark)	((reg) *= shim_filled(mark))
@@ -336,10 +318,7 @@ static inline u64 cpu_number(void)
 			return 0;                \
 	} while (0)
 
-/*
- * Lookup in a simulated BPF map. Each test program defines bpf_map_lookup_elem() together with its
- * simulated maps.
- */
+/* Each test program defines the lookup together with its simulated maps. */
 static void *bpf_map_lookup_elem(void *map, const void *key);
 
 #endif

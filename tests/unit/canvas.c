@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests cells of the terminal canvas: clipping, wide characters, combining marks, and removal of
- * control characters.
- */
+/* Tests terminal cells: clipping, wide characters, combining marks, control characters. */
 #include "canvas_text.h"
 #include "test.h"
 
@@ -27,7 +24,6 @@ TEST(test_clips)
 	assert_int_equal(canvas_put(&canvas, 0, 2, 8, STYLE_PLAIN, "abc"), 5);
 	assert_int_equal(canvas_put(&canvas, 1, 4, 99, STYLE_PLAIN, "abcdefgh"), 8);
 	expect(&canvas, "  abc\n    abc…\n");
-	/* Writing outside the canvas, also at negative positions, does nothing. */
 	canvas_put(&canvas, -1, 0, 8, STYLE_PLAIN, "x");
 	canvas_put(&canvas, 2, 0, 8, STYLE_PLAIN, "x");
 	canvas_put(&canvas, 0, -3, 8, STYLE_PLAIN, "xxxxxxxx");
@@ -52,7 +48,6 @@ TEST(test_wide)
 	canvas_put(&canvas, 0, 2, 6, STYLE_PLAIN, "y");
 	expect(&canvas, " xy a\n");
 	canvas_free(&canvas);
-	/* A wide character that does not fit at the end of the row is omitted. */
 	assert_int_equal(canvas_init(&canvas, 1, 3), 0);
 	canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, "世界");
 	expect(&canvas, "世…\n");
@@ -69,10 +64,7 @@ TEST(test_marks)
 		strcat(many, "\xcc\x81");
 	strcat(many, "x");
 	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
-	/*
-	 * A cell stores only whole combining marks that fit into its buffer. The character x after
-	 * the combining marks is in the next cell.
-	 */
+	/* Only whole combining marks that fit are stored. x is in the next cell. */
 	assert_int_equal(strlen(canvas.cells[0].text), 15);
 	assert_string_equal(canvas.cells[1].text, "x");
 	canvas_free(&canvas);

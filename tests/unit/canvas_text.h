@@ -9,10 +9,7 @@
 
 #include "view/screen/canvas.h"
 
-/*
- * Returns all rows of the canvas as lines without trailing blanks. The caller frees the returned
- * text. The text is NULL if memory is exhausted.
- */
+/* Returns the rows as lines without trailing blanks, or NULL without memory. Caller frees. */
 static char *canvas_text(const struct canvas *canvas)
 {
 	char *text = NULL;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the parsing of pods and containers from cgroup paths: every known format, and paths without
- * a pod or container.
- */
+/* Tests the names of pods and containers in cgroup paths of every known format. */
 #include "test.h"
 
 #include "pods/name.h"
@@ -117,7 +114,6 @@ TEST(test_nothing)
 		check(none[i], "", "", "", "");
 }
 
-/* A cgroup name of any length causes no buffer overflow. */
 TEST(test_long)
 {
 	char path[5000];

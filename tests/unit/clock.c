@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the parsing and printing of durations, and the measured offset between two clocks while the
- * reader is preempted.
- */
+/* Tests durations, and the measured offset between two clocks while the reader is preempted. */
 #include "test.h"
 
 #include <limits.h>
@@ -10,8 +7,6 @@
 #include "base/clock.h"
 #include "present/trace.h"
 #include "measure/trace/trace.h"
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 
 enum {
 	READING_NS = 20,
@@ -67,10 +62,7 @@ TEST(a_lost_core_is_not_in_the_offset)
 	check_offset(CLOCK_BOOTTIME);
 }
 
-/*
- * A wrong offset between the clocks would shift a recording relative to other recordings of the
- * same machine.
- */
+/* A wrong clock offset would shift a recording against other recordings. */
 TEST(a_lost_core_does_not_move_a_recording)
 {
 	struct trace_window w = {.start_mono_ns = 1000000, .to_ns = 500};

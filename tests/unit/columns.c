@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests table rows filled from a struct: every kind of column, null values, every flag, and the
- * failure of each memory allocation.
- */
+/* Tests table rows filled from a struct, and the failure of each memory allocation. */
 #include "oom.h"
 #include "report_rows.h"
 
@@ -58,7 +55,6 @@ TEST(test_kinds)
 	assert_int_equal(columns_row(t, &row), 0);
 	expect_json(report, "'cpus':[{'cpu':7,'count':1099511627776,'busy_ratio':0.75,'online':true,"
 			    "'ended':true,'from':'bpf','detail':'own','comm':'sh','le':null}],");
-	/* Filling a row a second time keeps its nested table. */
 	columns_buckets(t, 0, &(struct bucket_row){1023, 4}, 1);
 	row.cpu = 8;
 	columns_fill(t, 0, &row);
@@ -76,7 +72,6 @@ TEST(test_nulls)
 
 	columns_row(t, &full);
 	expect_json(report, "'cpus':[{'cpu':0,");
-	/* Filling a row with null values overwrites its previous values. */
 	columns_fill(t, 0, &row);
 	expect_json(report, "'cpus':[{'cpu':null,'count':null,'busy_ratio':null,'online':false,"
 			    "'ended':null,'from':null,'detail':null,'comm':'','le':null}],");
@@ -129,7 +124,6 @@ TEST(test_quality)
 	expect_json(report, "'quality':{'torn_total':3,'closure_error_max_ratio':null}");
 	assert_false(report->quality->cols[0].data_only);
 	assert_true(report->quality->cols[1].data_only);
-	/* A column with COLUMN_OPTIONAL is omitted if its value is null. */
 	row.count = UINT64_MAX;
 	columns_set(report, &fields, 0, &row);
 	expect_json(report, "'source':null,'closure_error_max_ratio':null,'quality'");
@@ -190,11 +184,7 @@ TEST(test_percentiles)
 	}
 }
 
-/*
- * Limiting a table keeps the rows with the largest values, in their original order. Among rows with
- * equal values, the first rows are kept. Limiting a table that has no column for ranking keeps all
- * rows.
- */
+/* The largest rows stay, in their order; of equal rows the first. No ranking column: all stay. */
 TEST(test_top)
 {
 	static const uint64_t counts[] = {5, 9, 2, 9, 5, 1, 5};
@@ -257,10 +247,7 @@ TEST(test_without_memory)
 	assert_true(at > 20);
 }
 
-/*
- * Omitted rows are freed together with their nested tables. If an allocation fails, report_check()
- * returns -ENOMEM.
- */
+/* Omitted rows are freed with their nested tables. A failed allocation is -ENOMEM. */
 TEST(test_top_without_memory)
 {
 	unsigned long failed = 1, at;

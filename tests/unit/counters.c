@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests hardware counters on a simulated PMU with one counter per CPU, like the single counter for
- * ref-cycles of Intel CPUs.
- */
+/* Tests hardware counters on a PMU with one counter per CPU, as for ref-cycles on Intel. */
 #include "test.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,19 +19,9 @@
 #define EVENTS	 64
 #define FIRST_FD 100000
 
-/*
- * Test doubles of functions that call the kernel. The linker replaces each function with its test
- * double; see meson.build.
- */
-int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
-int __wrap_perf_read(int fd, struct perf_count *ret_count);
-int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
-uint64_t __wrap_cycles_hz(void);
+/* Test doubles of functions that call the kernel; see meson.build. */
 uint64_t __real_cycles_hz(void);
-int __wrap_close(int fd);
 int __real_close(int fd);
-int __wrap_getrlimit64(int what, struct rlimit *limit);
-int __wrap_setrlimit64(int what, const struct rlimit *limit);
 
 static struct {
 	struct fake {
@@ -44,11 +29,7 @@ static struct {
 		unsigned int cpu;
 	} events[EVENTS];
 	int nr; /* number of opened events */
-	/*
-	 * True if another program uses the hardware counter of the CPU. While another program uses
-	 * the counter, a pinned event gets no counter, and an event that is not pinned shares the
-	 * counter.
-	 */
+	/* Another program uses the counter: pinned events fail, other events share it. */
 	bool taken[CPUS];
 	uint64_t ns, value;  /* value: hardware counter while subtick uses the counter alone */
 	int open_rc;
@@ -91,10 +72,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	if (!event->counts)
 		return -EBUSY;
 	*ret_count = (struct perf_count){pmu_model.value, pmu_model.ns, pmu_model.ns};
-	/*
-	 * A simulated event that shares the hardware counter with another program counts during a
-	 * quarter of its enabled time.
-	 */
+	/* An event that shares the counter counts during a quarter of its enabled time. */
 	if (!event->pinned && pmu_model.taken[event->cpu])
 		*ret_count = (struct perf_count){pmu_model.value / 4, pmu_model.ns, pmu_model.ns / 4};
 	return 0;
@@ -169,11 +147,7 @@ TEST_WITH(test_shared, setup, NULL)
 	counters_close(NULL);
 }
 
-/*
- * The kernel opens a pinned event even if no hardware counter is free, and a read returns end of
- * file. If a read of a pinned event returns end of file, subtick opens the event again as a
- * multiplexed event.
- */
+/* A pinned event without a counter reads end of file; it is reopened as multiplexed event. */
 TEST_WITH(test_taken, setup, NULL)
 {
 	struct counters *counters;
@@ -203,19 +177,12 @@ TEST_WITH(test_reopened, setup, NULL)
 	assert_int_equal(counters_read(counters, 2, &after), 0);
 	assert_int_not_equal(before.generation, after.generation);
 	assert_int_equal(nr_open(), CPUS);
-	/*
-	 * Two sources notice the same CPU hotplug. The first source reopens the counter, and the
-	 * second source uses the reopened counter.
-	 */
+	/* Of two sources that notice a hotplug, the first reopens the counter for both. */
 	before = after;
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_true(counters_fd(counters, 2, &after) >= FIRST_FD);
 	assert_int_equal(after.generation, before.generation + 1);
-	/*
-	 * Each read fails while the hardware counter cannot be opened, and succeeds after the
-	 * counter can be opened again.
-	 */
 	pmu_model.open_rc = -ENODEV;
 	assert_int_equal(counters_renew(counters, 2, after.generation), -ENODEV);
 	assert_int_equal(counters_read(counters, 2, &after), -ENODEV);
@@ -240,14 +207,10 @@ TEST_WITH(test_refused, setup, NULL)
 	pmu_model.limit = (struct rlimit){0, 0};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 	assert_non_null(strstr(err.what, "too many open files"));
-	/*
-	 * Opening the counters fails, because the library does not raise the limit of open files.
-	 */
 	pmu_model.limit = (struct rlimit){0, 100};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
 
-/* Samples the load of CPU 0 in the modes tsc and calibrated at the same time. */
 static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
 {
@@ -260,11 +223,7 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 	free(all);
 }
 
-/*
- * The modes tsc and calibrated of cpu_load measure at the same time, on a PMU with a single
- * hardware counter. In the second window of the measurement another program takes the hardware
- * counter.
- */
+/* tsc and calibrated share one counter. Another program takes it in the second window. */
 TEST_WITH(test_both_modes, setup, NULL)
 {
 	struct load_source_opts opts = {.nr_cpus = 1, .event = "r11"};
@@ -290,11 +249,7 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_int_equal(w.flags, LOAD_NOT_CONSTANT);
 	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
 
-	/*
-	 * In the window in which another program takes the counter, the modes tsc and calibrated
-	 * have no load value. From the next window on, the modes tsc and calibrated use a
-	 * multiplexed counter.
-	 */
+	/* The window of the loss has no value. Later windows use a multiplexed counter. */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
 	pmu_model.ns += 1000000000;
@@ -317,8 +272,6 @@ TEST_WITH(test_both_modes, setup, NULL)
 /* Replaces the search for perf events of the test machine, so that ref-cycles is always found. */
 int __real_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err);
-int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
-			   struct err *err);
 
 int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err)
@@ -338,10 +291,7 @@ uint64_t __wrap_cycles_hz(void)
 	return clock_hz ? clock_hz : __real_cycles_hz();
 }
 
-/*
- * Cores of Armv8.6 and later have a clock of exactly 1 GHz, so a cycle is a nanosecond, also in
- * calibrated mode.
- */
+/* Armv8.6 has a clock of 1 GHz, so a cycle is a nanosecond, also in calibrated mode. */
 TEST_WITH(test_one_ghz, setup, NULL)
 {
 	struct cpu_load *calibrated;
@@ -355,7 +305,6 @@ TEST_WITH(test_one_ghz, setup, NULL)
 	clock_hz = 0;
 }
 
-/* Tests the functions and structs of gtp-guard/cpu.h in the modes tsc and calibrated. */
 TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
@@ -368,7 +317,6 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->base_freq_hz > 1000000);
 	assert_int_equal(tsc->nr_cpus, cpu_load_nr(tsc));
 	assert_true(tsc->cpus[0].fd > 0);
-	/* Before the first window the load is unknown. */
 	assert_true(tsc->cpus[0].load == -1.0f && calibrated->cpus[0].load == -1.0f);
 	pmu_model.ns += 1000000000;
 	pmu_model.value += calibrated->base_freq_hz / 4;
@@ -379,9 +327,6 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->cpus[0].prev_time_ns == pmu_model.ns);
 	cpu_load_update(tsc);
 	assert_true(tsc->prev_tsc > 0 && tsc->prev_tsc <= arch_cycles());
-	/*
-	 * If the counter of a CPU cannot be read, the load is -1 in the modes tsc and calibrated.
-	 */
 	pmu_model.open_rc = -ENODEV;
 	for (int i = 0; i < pmu_model.nr; i++)
 		pmu_model.events[i].counts = false;
@@ -413,9 +358,7 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 	return s->flags & ~LOAD_NOT_CONSTANT;
 }
 
-/*
- * If a counter was unreadable at the start, source bpf-pmu must not report that the core was idle.
- */
+/* If a counter was unreadable at the start, bpf-pmu must not report an idle core. */
 TEST_WITH(test_handed_over, setup, NULL)
 {
 	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
@@ -431,10 +374,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	pmu_model.value = 7;
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
-	/*
-	 * A multiplexed counter is not given to the BPF programs, because a multiplexed counter
-	 * does not count all cycles.
-	 */
+	/* A multiplexed counter does not count all cycles, so BPF programs do not get it. */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
 	/* The first sample of a CPU only starts a window, so the sample has no load value. */
@@ -442,10 +382,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/*
-	 * While a BPF program stores the first counter value of a core, the sample uses the counter
-	 * value that was read at the start of the measurement.
-	 */
+	/* While a BPF program stores its first value, the value from the start is used. */
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
@@ -456,12 +393,8 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	/* The core is halted, so the last stored counter value is still valid. */
 	assert_int_equal(s.total, NOW_NS);
-	/*
-	 * After the counter of CPU 0 was reopened, a value that a BPF program stored earlier
-	 * belongs to the old counter and is not used.
-	 */
+	/* A value stored before the counter was reopened belongs to the old counter. */
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests CPU affinity on machines with more than 1,024 CPUs, and the measured rate of the cycle
- * counter.
- */
+/* Tests CPU affinity with more than 1,024 CPUs, and the rate of the cycle counter. */
 #include "test.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,9 +16,6 @@
 static unsigned char mask[CPUSET_MAX / 8];
 static size_t mask_size;
 
-int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set);
-int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
-
 int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
 	mask_size = size;
@@ -33,10 +26,7 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	/*
-	 * The replacement of sched_getaffinity() refuses a CPU mask that is too small for the
-	 * machine. The kernel does the same.
-	 */
+	/* Like the kernel, refuses a CPU mask that is too small for the machine. */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;
 		return -1;
@@ -65,10 +55,7 @@ static void sleep_on(void *shared, void *arg)
 		pause();
 }
 
-/*
- * gen_child_on() recognizes a load generator that runs on its core, also on a machine with more
- * than 1,024 CPUs.
- */
+/* gen_child_on() recognizes a load generator on its core, also with more than 1,024 CPUs. */
 TEST(test_child)
 {
 	struct gen_child child = {0};
@@ -80,18 +67,12 @@ TEST(test_child)
 	gen_child_stop(&child);
 }
 
-uint64_t __wrap_arch_cycles_hz(void);
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
-			   struct timespec *rem);
 int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
 			   struct timespec *rem);
 
 static int interruptions;
 
-/*
- * Returns 0 (unknown rate). The library must then measure the rate of the cycle counter, as it does
- * on x86.
- */
+/* The rate is unknown, so the library must measure it, as on x86. */
 uint64_t __wrap_arch_cycles_hz(void)
 {
 	return 0;

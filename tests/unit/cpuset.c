@@ -40,7 +40,6 @@ TEST(test_refused)
 		assert_int_equal(cpuset_parse(bad[i], &set), -EINVAL);
 	assert_int_equal(cpuset_parse("8192", &set), -ERANGE);
 	assert_int_equal(cpuset_parse("0-99999999999999999999", &set), -ERANGE);
-	/* If the text of a CPU list is invalid, the CPU set stays unchanged. */
 	assert_true(set.bits[0] == 42);
 }
 
@@ -66,10 +65,7 @@ TEST(test_mask)
 		assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), strlen(masks[i].mask));
 		assert_string_equal(buf, masks[i].mask);
 	}
-	/*
-	 * The longest mask fits into CPUSET_MASK_SIZE bytes, and a smaller buffer gets a truncated
-	 * text.
-	 */
+	/* The longest mask fits CPUSET_MASK_SIZE; a smaller buffer gets a truncated text. */
 	assert_int_equal(cpuset_parse("0-8191", &set), 0);
 	assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), CPUSET_MASK_SIZE - 2);
 	assert_int_equal(cpuset_format_mask(&set, buf, 8), CPUSET_MASK_SIZE - 2);

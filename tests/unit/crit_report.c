@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the statistics of batches and rounds of `subtick crit`, and the reports with these
- * statistics.
- */
+/* Tests batches and rounds of `subtick crit`, and their reports. */
 #include "test.h"
 
 #include <math.h>
@@ -20,10 +17,7 @@ static bool fake_stopped(void)
 	return stop_after && rounds_done >= stop_after;
 }
 
-/*
- * Simulates round k of operation o: the median is 10·o + k ns, and the batch value is a tenth of
- * the median. The simulated engine does not measure the operation irq.
- */
+/* Round k of operation o has the median 10·o + k ns and a tenth of it as batch. irq is missing. */
 static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
 		      struct crit_round *round, struct err *err)
 {
@@ -71,7 +65,6 @@ static int reset(void **state)
 	return 0;
 }
 
-/* Runs three rounds of the simulated benchmark and returns the report of these rounds. */
 static struct report *report_of(struct crit_result *result)
 {
 	struct report *report;
@@ -82,9 +75,7 @@ static struct report *report_of(struct crit_result *result)
 	return report;
 }
 
-/*
- * The parser accepts the per-CPU output of the kernel module, and refuses text in any other format.
- */
+/* The per-CPU text of the kernel module is accepted, and any other format is refused. */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
 	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
@@ -99,10 +90,6 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/*
-	 * The parser returns an error if the output for a later operation lists other CPUs than the
-	 * output for the first operation.
-	 */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -114,10 +101,6 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	}
 }
 
-/*
- * If a benchmark engine measures no batches (many pairs of disable and enable), the report
- * recommends the median, with a note that states the limits of the median.
- */
 TEST_WITH(test_recommended_median, reset, NULL)
 {
 	struct crit_result result;
@@ -139,9 +122,8 @@ TEST_WITH(test_figures, reset, NULL)
 
 	EXPECT(report_of(&result), "ops.rows 3",
 	       "ops.0 median=null batch=null percentiles.p50=null",
-	       "ops.1 median=11 median_low=10 median_high=12 average=12 max=300 "
-	       "percentiles.p50=50 percentiles.p999=99.9 percentiles.p100=100 "
-	       "percentiles.p05=0.5",
+	       "ops.1 median=11 median_low=10 median_high=12 average=12 max=300 percentiles.p50=50 "
+	       "percentiles.p999=99.9 percentiles.p100=100 percentiles.p05=0.5",
 	       "ops.2 batch=2.1 batch_low=2 batch_high=2.2", "per_cpu.rows 4",
 	       "per_cpu.2 cpu=4 median=12",
 	       /* The batch mean and the median differ most for irq_save, with 2.1 and 21 ns. */
@@ -175,10 +157,7 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 	assert_int_equal(result.nr_rounds, 77);
 }
 
-/*
- * The tracepoints are off, then on, then off again, for three rounds each. A slow rise of the
- * measured times in all nine rounds does not count as a cost of the tracepoints.
- */
+/* Tracepoints off, on, off. A slow rise in all rounds is no cost of the tracepoints. */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
 	struct crit_trace trace = {.has_irq = true, .has_preempt = true};
@@ -192,10 +171,7 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	EXPECT(report, "tracepoints.1 off_before=1.1 on=1.4 off_after=1.7 cost=0 "
 		       "exceeds_spread=false");
 
-	/*
-	 * The measured times with tracepoints on are far above all measured times with tracepoints
-	 * off.
-	 */
+	/* All times with tracepoints on are far above those with tracepoints off. */
 	for (unsigned int i = 0; i < 3; i++)
 		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
 	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);
@@ -213,7 +189,6 @@ TEST(test_midmean)
 	assert_true(isnan(crit_midmean(one, 0)));
 	NEAR(crit_midmean(one, 1), 7);
 	NEAR(crit_midmean(two, 2), 6);
-	/* The midmean of fewer than four values is the mean of all values. */
 	NEAR(crit_midmean(few, 3), 4);
 	NEAR(crit_midmean(four, 4), 3);
 	NEAR(crit_midmean(eight, 8), 11.5);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Compares the statistics functions shared by the kernel module and user space with simple, slow
- * computations.
- */
+/* Compares the statistics of kernel module and user space with simple, slow computations. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,10 +41,7 @@ static size_t fill(u64 *value, unsigned int round, u64 *state)
 
 		switch (round % NR_SHAPES) {
 		case SHAPE_WIDE:
-			/*
-			 * Use values of 52 bits, so that the sum of NR_MAX values fits into 64
-			 * bits.
-			 */
+			/* With 52 bits, the sum of NR_MAX values fits into 64 bits. */
 			value[i] = random >> 12;
 			break;
 		case SHAPE_FEW_VALUES:
@@ -92,10 +86,6 @@ static void test_sort(void **unused)
 	tb_sort_descending(value, 0);
 }
 
-/*
- * Returns the number of elements of @value that are at most @limit. The tests check percentiles by
- * counting, without sorting.
- */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 {
 	size_t count = 0;
@@ -105,7 +95,6 @@ static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 	return count;
 }
 
-/* Returns the k-th smallest sample, with k from 1. */
 static u64 kth_smallest(const u64 *value, size_t nr, size_t k)
 {
 	u64 best = UINT64_MAX;
@@ -224,9 +213,7 @@ static void test_heap_keeps_the_highest(void **unused)
 	}
 }
 
-/*
- * Several CPUs add their sorted samples to one heap, which keeps the highest samples of all CPUs.
- */
+/* CPUs add their sorted samples to one heap, which keeps the highest of all. */
 static void test_heap_fed_by_several(void **unused)
 {
 	u64 all[4 * NR_MAX], kept[NR_MAX], state = 6;
@@ -277,10 +264,7 @@ static void test_summary_and_combination(void **unused)
 	assert_int_equal(tb_combine(cpu, 5, scratch, &all), 0);
 	assert_int_equal(all.median, kth_smallest(medians, 5, 3));
 	assert_int_equal(all.max, highest);
-	/*
-	 * The average duration is rounded once per CPU and once over all CPUs. Each rounding
-	 * changes the average by at most 0.5.
-	 */
+	/* Rounding once per CPU and once over all CPUs changes the average by at most 1. */
 	assert_true(all.average >= total / 500 - 1 && all.average <= total / 500 + 1);
 }
 

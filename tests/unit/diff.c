@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the comparison of two runs of crit or of two runs of wake, and files that cannot be
- * compared.
- */
+/* Tests comparisons of two runs of crit or wake, and files that cannot be compared. */
 #include "test.h"
-
-#include <errno.h>
-#include <string.h>
 
 #include "present/diff.h"
 #include "report/report.h"
@@ -51,7 +45,6 @@ static void assert_change(const char *before, const char *after, const char *tab
 	assert_int_equal(diff_of(before, after, &report, &err), 0);
 	t = report_find(report, table);
 	assert_non_null(t);
-	/* An operation that neither of the two runs measured has no row. */
 	assert_int_equal(t->nr_rows, 1);
 	assert_true(table_number(t, 0, "change_ratio") - change < 1e-9 &&
 		    change - table_number(t, 0, "change_ratio") < 1e-9);
@@ -62,11 +55,7 @@ static void assert_change(const char *before, const char *after, const char *tab
 	report_free(report);
 }
 
-/*
- * The results of two runs with five rounds each differ if their ranges are disjoint. If the ranges
- * of the two runs overlap, `subtick diff` reports no change. Four rounds give no verdict, because
- * the number of rounds is too small.
- */
+/* Disjoint ranges of five rounds differ, overlapping do not. Four rounds are too few. */
 TEST(test_rounds)
 {
 	const char *before = CRIT("bpf", "ns", "false", "5", "1.1", "1.0", "1.2");
@@ -94,10 +83,7 @@ TEST(test_refused)
 	assert_null(report);
 }
 
-/*
- * Wake-ups with the same CPU, source and idle state are samples of one row. A rejected wake-up is
- * not a sample.
- */
+/* Wake-ups with equal CPU, source and state are samples of one row; rejected ones are not. */
 TEST(test_points)
 {
 	const char *before = POINTS(POINT("1000", C1) "," POINT("1001", C1) "," POINT("999", C1) ","

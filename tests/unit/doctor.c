@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests `subtick doctor` on simulated machines: the result of each check, and which commands will
- * work.
- */
+/* Tests `subtick doctor` on simulated machines: every check, and which commands will work. */
 #include "doctor/doctor.h"
 #include "host/kbtf.h"
 
@@ -18,7 +15,6 @@ static const struct tree *tree;
 static struct probe probe;
 static struct report *report;
 
-/* Runs the checks of doctor for @commands, the commands that a build of subtick contains. */
 static void look(const char *const *commands)
 {
 	const struct doctor_opts opts = {.root = tree->root, .probe = &probe, .commands = commands};
@@ -51,10 +47,6 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 	return NULL;
 }
 
-/*
- * Expects a row of the report with @status. The column detail of the row must contain @detail_part,
- * and the column fix must contain @fix_part.
- */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
 {
@@ -135,7 +127,6 @@ MACHINE_TEST(test_laptop, machine_laptop)
 	expect_command("crit", "no", "needs crit engine");
 	expect_command("report", "part", "the cost of critical sections is not measured");
 
-	/* The machine has kernel headers and the DKMS package. */
 	tree_file(tree, "/lib/modules/6.1.0-13-amd64/build/Makefile", "");
 	look(all);
 	expect("crit engine", "no", "neither", "make -C kmod/tracerbench "
@@ -197,9 +188,7 @@ MACHINE_TEST(test_guest, machine_guest)
 	expect("/proc/stat", "ok", "4 columns", "");
 }
 
-/*
- * On kernels without IPI events, doctor suggests a fix for each value that `noise` cannot measure.
- */
+/* Without IPI events doctor suggests a fix for each value that `noise` lacks. */
 MACHINE_TEST(test_senders, machine_guest)
 {
 	static const char *const none[] = {NULL};
@@ -218,10 +207,7 @@ MACHINE_TEST(test_senders, machine_guest)
 	expect_command("noise", "part", "does not say which functions are called");
 	assert_string_equal(cell(1, "command", "noise", "fix"), "use Linux 6.5 or newer");
 
-	/*
-	 * The generic IPI events do not name the reason of an IPI, so arm64 needs its own event
-	 * ipi_raise.
-	 */
+	/* Generic IPI events lack the reason, so arm64 needs its event ipi_raise. */
 	machine_btf(tree, without_raise, none);
 	look(all);
 	expect("events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
@@ -251,17 +237,13 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect("BTF", "no", "no BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
-	/*
-	 * On the simulated machine `subtick load` fails without --source, so the user must name a
-	 * source that works.
-	 */
+	/* `subtick load` needs --source here. */
 	expect_command("load", "part", "only with --source procstat");
 	expect_command("serve", "no", "needs BTF");
 	expect_command("report", "part", "only ticks and delays");
 	expect_command("runq", "no", "needs BTF");
 	expect_command("audit", "part", "ticks, delays and precision");
 
-	/* Without BPF, /proc/stat and hardware counters, `subtick load` does not work at all. */
 	tree_remove(tree, "/proc/stat");
 	probe.event_rc = -ENODEV;
 	look(all);
@@ -305,10 +287,7 @@ MACHINE_TEST(test_confidentiality, machine_laptop)
 	       "lockdown=confidentiality");
 	expect_command("load", "part", "lockdown");
 	expect_command("runq", "no", "lockdown");
-	/*
-	 * `subtick wake` works only with the source remote, because the BPF programs of the source
-	 * remote read no kernel memory.
-	 */
+	/* BPF programs of the source remote read no kernel memory. */
 	expect_command("wake", "part", "source remote");
 
 	tree_file(tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -330,10 +309,7 @@ MACHINE_TEST(test_unprivileged, machine_laptop)
 	expect_command("runq", "no", "not permitted");
 	expect_command("crit", "no", "");
 
-	/*
-	 * CAP_BPF and CAP_PERFMON are enough to load BPF programs, except inside a user namespace,
-	 * where no capability is enough.
-	 */
+	/* CAP_BPF and CAP_PERFMON suffice, except inside a user namespace. */
 	machine_laptop(tree, &probe);
 	tree_file(tree, "/proc/self/status", "Name:\tsubtick\nCapEff:\t000000c000000000\nSeccomp:\t2\n");
 	look(all);
@@ -378,18 +354,12 @@ MACHINE_TEST(test_config_missing, machine_laptop)
 	expect("preemption", "warn", "unknown", "");
 	expect("accounting", "warn", "unknown", "");
 	expect("VETH", "warn", "unknown", "");
-	/*
-	 * If doctor cannot determine a property of the machine, doctor does not report that a
-	 * command fails.
-	 */
+	/* An unknown property is no reason to report that a command fails. */
 	expect_command("load", "full", "");
 	expect_command("audit", "full", "");
 }
 
-/*
- * The kernel mounts tracefs below debugfs at the first access. Before the first access mountinfo
- * has no line for tracefs.
- */
+/* tracefs below debugfs is in mountinfo only after its first access. */
 MACHINE_TEST(test_tracefs_places, machine_guest)
 {
 	tree_file(tree, "/sys/kernel/debug/tracing/events/enable", "0\n");
@@ -454,10 +424,7 @@ static void machine_empty(const struct tree *root, struct probe *ret_probe)
 				.event_rc = -ENODEV};
 }
 
-/*
- * On a machine without any files, every check has a result, and every command is reported as not
- * working.
- */
+/* Without any files every check has a result and no command works. */
 MACHINE_TEST(test_empty_machine, machine_empty)
 {
 	const struct table *table;

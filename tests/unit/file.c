@@ -11,12 +11,7 @@
 #include "test.h"
 #include "tree.h"
 
-/*
- * Replaces pread64(), the pread() with 64-bit offsets, with a function that returns short reads;
- * see meson.build.
- */
 ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
-ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
 
 static size_t most = SIZE_MAX; /* maximum number of bytes that one call of pread() returns */
 static bool moves;	       /* true: each read of the file returns another content */
@@ -33,10 +28,7 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 	return got;
 }
 
-/*
- * For some files in /proc and /sys the kernel returns at most a page per read, so a short read does
- * not mean the end of the file.
- */
+/* A short read is not the end: some files of /proc and /sys return a page per read. */
 TREE_TEST(test_short_reads)
 {
 	struct sys_text text;
@@ -53,10 +45,7 @@ TREE_TEST(test_short_reads)
 	most = SIZE_MAX;
 }
 
-/*
- * If a file does not fit into the buffer, the whole file is read again into a larger buffer, so
- * that all bytes come from one read.
- */
+/* A file that does not fit is read again as a whole, so that all bytes are from one read. */
 TREE_TEST(test_one_moment)
 {
 	char content[500];
@@ -126,7 +115,6 @@ TREE_TEST(test_text_never_opened)
 	struct sys_text text = {0};
 	int low;
 
-	/* Closing a zeroed struct must not close descriptor 0. */
 	tree_file(tree, "/f", "");
 	low = sys_open(tree->root, "/f");
 	assert_true(low >= 0);
@@ -180,7 +168,6 @@ TREE_TEST(test_cpu_sets)
 	assert_int_equal(cpuset_count(&online.set), 8);
 	assert_int_equal(cpuset_count(&online.returned), 3);
 	assert_true(cpuset_has(&online.returned, 1));
-	/* If the file contains an invalid CPU list, the CPU set stays unchanged. */
 	tree_file(tree, "/sys/devices/system/cpu/online", "\n");
 	assert_int_equal(cpu_online_read(&online), -EINVAL);
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-x\n");

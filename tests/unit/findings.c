@@ -3,8 +3,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "present/load.h"
 #include "present/runq.h"
@@ -21,7 +19,6 @@ struct cores {
 	struct load_window window;
 };
 
-/* Simulates four cores that are 2 % busy with tasks. /proc/stat also shows 2 %. */
 static void quiet_cores(struct cores *cores)
 {
 	*cores = (struct cores){0};
@@ -85,12 +82,10 @@ TEST(quiet_machine)
 
 	quiet_cores(&cores);
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* An error of 4 percentage points in /proc/stat is too small for a finding. */
 	cores.stat[0].busy_ratio = 0.06;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* CPU 3 processes network packets in softirqs that /proc/stat does not show. */
 TEST(hidden_softirqs)
 {
 	struct cores cores;
@@ -113,10 +108,7 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/*
- * Tasks that sleep at every tick are missing from /proc/stat. A single finding names all cores on
- * which /proc/stat hides tasks.
- */
+/* Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores. */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -145,10 +137,7 @@ TEST(too_much_shown)
 	report_free(report);
 }
 
-/*
- * Both siblings of a core are busy while another core is idle. The finding reports the least time
- * for which the busy siblings and the idle core overlapped.
- */
+/* Both siblings are busy while a core is idle. The finding has the least overlap. */
 TEST(shared_core)
 {
 	struct load_core list[] = {
@@ -166,10 +155,7 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/*
-	 * No finding: the core of CPU 1 may never have been idle while both siblings CPU 0 and CPU
-	 * 2 were busy.
-	 */
+	/* No finding: CPU 1 may never have been idle while CPUs 0 and 2 were busy. */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -193,7 +179,6 @@ TEST(no_figure)
 	add_part(&cores, 0, LOAD_PART_TASK, 0.4);
 	cores.truth[0].flags = LOAD_OFFLINE;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* Reading /proc/stat failed. */
 	cores.truth[0].flags = 0;
 	cores.stat[0].flags = LOAD_READ_FAILED;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
@@ -209,7 +194,6 @@ TEST(stolen_time)
 	report = load_of(&cores);
 	assert_first(report, "steal", "the hypervisor takes 12.0 % of the time of CPU 2");
 	report_free(report);
-	/* The columns of /proc/stat are not compared on a core with stolen time. */
 	cores.stat[2].busy_ratio = 0.9;
 	assert_int_equal(nr_findings(load_of(&cores)), 1);
 	cores.stat[1].busy_ratio = 0.9;
@@ -243,7 +227,6 @@ static void add_group(struct queue *queue, const char *path)
 	};
 }
 
-/* Simulates two cgroups that each wait 1 ms per second. */
 static void quiet_queue(struct queue *queue)
 {
 	*queue = (struct queue){.percentile = 99.0};
@@ -307,7 +290,6 @@ TEST(throttled)
 	assert_first(report, "quota",
 		     "/web waits for its CPU quota: 640 ms per second, 18 % of its waiting");
 	assert_int_equal(nr_findings(report), 1);
-	/* If the kernel's throttled time is unknown, there is no finding. */
 	queue.window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
@@ -335,7 +317,6 @@ TEST(noisy_neighbour)
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
 			    "tasks of /batch wait for each other: 12 ms per second (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 2);
-	/* Without blame data (who made whom wait) the finding names no culprit. */
 	queue.window.has_blame = false;
 	queue.window.nr_blame = 0;
 	report = queue_of(&queue);
@@ -417,7 +398,6 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
-	/* A wait for a core in a known idle state is counted in only one finding. */
 	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
@@ -440,7 +420,6 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* No finding names the row "(other)", because several cgroups share the row "(other)". */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -499,7 +478,6 @@ TEST(pressure)
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
 
-/* Simulates four cores that timers wake from C1 and C6, ten times a second. */
 static void quiet_wakes(struct wake_window *w, struct wake_state *states)
 {
 	*w = (struct wake_window){.window_ns = WINDOW_NS,
@@ -537,7 +515,6 @@ TEST(wakes)
 
 	quiet_wakes(&w, states);
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* Wake-ups take 100 us, 500 times a second on two cores. */
 	states[3].sum_ns = states[5].sum_ns = 250 * MS;
 	report = wakes_of(&w);
 	assert_first(report, "wake_exit",
@@ -555,10 +532,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/*
-	 * No finding: the uncertainty of the measured median latency is larger than the median
-	 * minus the claimed latency.
-	 */
+	/* No finding: the uncertainty exceeds the median minus the claim. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -571,10 +545,7 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
-/*
- * A wait counts in the window in which the wait ends, so a wait can be longer than its window. A
- * note explains waits that are longer than the window.
- */
+/* A wait counts where it ends, so it can exceed its window. A note explains this. */
 TEST(longer_than_window)
 {
 	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "
@@ -599,10 +570,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/*
- * If a sched_ext scheduler is enabled, a field and a note of the report name this scheduler. A
- * second note of the report explains what the cause `throttled` means under this scheduler.
- */
+/* The report names an enabled sched_ext scheduler, and what `throttled` means under it. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -644,10 +612,7 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/*
- * Counts the findings in the text output of a report. The text must also state the number of
- * omitted findings.
- */
+/* Counts findings in the text output, which must also count the omitted findings. */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;
@@ -663,7 +628,6 @@ static size_t text_findings_of(const struct report *report)
 	return nr;
 }
 
-/* Findings are sorted by lost time, and omitted findings are counted. */
 TEST(order_and_limit)
 {
 	struct queue queue;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the guard process, which restores settings on request and after its parent was killed. If
- * the parent has dismissed the guard, the guard restores nothing.
- */
+/* Tests the guard process, which restores settings unless its parent has dismissed it. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -15,10 +12,7 @@
 
 static char done_path[64];
 
-/*
- * Writes the list of the guard's open descriptors to a file. The guard must have closed all
- * descriptors of its parent except @arg.
- */
+/* Lists the guard's open descriptors. All of its parent but @arg must be closed. */
 static int leave_mark(const void *arg)
 {
 	const int *kept = arg;
@@ -36,10 +30,7 @@ static int leave_mark(const void *arg)
 		    write(fd, "open\n", 5) < 0)
 			return -EIO;
 	close(fd);
-	/*
-	 * Rename the list of descriptors after writing, because the test waits for a complete file
-	 * with the final name.
-	 */
+	/* The test waits for a complete file with the final name. */
 	return rename(new_path, done_path) ? -errno : 0;
 }
 
@@ -75,7 +66,6 @@ TEST_WITH(test_on_request, setup, teardown)
 	assert_false(is_marked());
 	assert_int_equal(guard_undo(&guard), 0);
 	assert_true(is_marked());
-	/* guard_undo() fails, because the guard process has already exited. */
 	assert_int_equal(guard_undo(&guard), -EIO);
 	assert_int_equal(guard_start(&guard, -1, always_fails, NULL), 0);
 	assert_int_equal(guard_undo(&guard), -EIO);
@@ -113,10 +103,7 @@ TEST_WITH(test_after_sigkill, setup, teardown)
 	assert_false(is_marked());
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/*
-	 * Wait for the file that the guard writes. waitpid() cannot wait for the guard, because the
-	 * guard is not a child of the test process.
-	 */
+	/* waitpid() cannot wait for the guard, which is no child of the test. */
 	for (int i = 0; i < 1000 && !is_marked(); i++)
 		usleep(10000);
 	assert_true(is_marked());
@@ -135,10 +122,7 @@ static void start_and_die(void)
 	int none = -1;
 
 	setpgid(0, 0);
-	/*
-	 * Bind test process and guard process to one CPU, so that the guard usually runs only when
-	 * the test process sleeps.
-	 */
+	/* On one CPU the guard usually runs only when the test sleeps. */
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
 	if (!guard_start(&guard, -1, leave_mark, &none))
@@ -146,10 +130,7 @@ static void start_and_die(void)
 	_exit(1);
 }
 
-/*
- * A signal to the process group of the parent, sent right after the guard starts, does not kill the
- * guard.
- */
+/* A signal to the parent's process group, right after the start, does not kill the guard. */
 TEST_WITH(test_after_group_sigkill, setup, teardown)
 {
 	for (int times = 0; times < 20; times++) {

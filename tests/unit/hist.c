@@ -3,17 +3,12 @@
 #include "stats/hist.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "dense.h"
 #include "stats/quantile.h"
 #include "test.h"
 
-/*
- * The test compiles hist.bpf.h for the test machine, to check that user space and the BPF programs
- * compute the same buckets.
- */
+/* hist.bpf.h is also compiled here, to compare its buckets with those of user space. */
 #include <linux/types.h>
 #include "bpf/hist.bpf.h"
 
@@ -102,10 +97,7 @@ TEST(test_percentiles)
 	assert_int_equal(hist_total(count), 0);
 }
 
-/*
- * A percentile is interpolated by rank inside its bucket, and never exceeds the upper bound of the
- * bucket. Percentages below 0 count as 0, and percentages above 100 count as 100.
- */
+/* Percentiles are interpolated by rank up to the bucket's end, and clamped to 0 and 100. */
 TEST(test_percentile_exact)
 {
 	uint64_t count[HIST_NR] = {0};
@@ -119,24 +111,17 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 100) == 1056.0);
 	assert_true(hist_percentile(count, -7) == 1024.0);
 	assert_true(hist_percentile(count, 107) == 1056.0);
-	/*
-	 * If 99 of 100 values are in the low bucket, the 99th percentile is also in the low bucket.
-	 */
+	/* If 99 of 100 values are in the low bucket, so is the 99th percentile. */
 	count[bucket] = 99;
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
 	assert_true(hist_percentile(count, 99.5) > 900000.0);
-	/* The position inside a bucket is the rank minus the number of values in lower buckets. */
 	count[bucket] = 50;
 	count[hist_index(1000000)] = 0;
 	count[hist_index(2048)] = 50;
 	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
 }
 
-/*
- * hist_percentile_coarse() interpolates percentiles inside of buckets that consist of eight merged
- * buckets.
- */
 TEST(test_percentile_coarse)
 {
 	uint64_t count[HIST_NR >> 3] = {0};
@@ -154,10 +139,7 @@ TEST(test_percentile_coarse)
 	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
 }
 
-/*
- * Compares sums and differences of sparse histograms with the results for arrays. Some buckets have
- * values in one of the two histograms only.
- */
+/* Compares sums and differences of sparse histograms with results for arrays. */
 TEST(test_sparse)
 {
 	enum { NR = 300, EXTRA = 8 };
@@ -186,12 +168,8 @@ TEST(test_sparse)
 		hist_sub(&left, &copy, &diff);
 		assert_int_equal(diff.nr, right.nr);
 		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
-		/*
-		 * Entries of a histogram after its last bucket are counters of the caller, such as
-		 * counts at boundaries. hist_values() does not count these entries as values.
-		 */
+		/* Entries after the last bucket are counters of the caller, not values. */
 		assert_int_equal(hist_values(&scale, &left), total);
-		/* hist_set() can replace a histogram with a larger or a smaller one. */
 		assert_int_equal(hist_set(&copy, &left), 0);
 		assert_memory_equal(copy.entries, wanted.entries, wanted.nr * sizeof(*wanted.entries));
 		assert_int_equal(hist_set(&copy, &right), 0);
@@ -204,7 +182,6 @@ TEST(test_sparse)
 	}
 }
 
-/* The maximum is at least the lower bound of the highest bucket with a value. */
 TEST(test_max)
 {
 	struct hist_entry entry = {.bucket = hist_index(5000), .count = 1};
@@ -213,15 +190,9 @@ TEST(test_max)
 	assert_int_equal(hist_max(&hist_fine, &hist, 0), 0);
 	hist = (struct hist){&entry, 1};
 	assert_int_equal(hist_max(&hist_fine, &hist, 5000), 5000);
-	/*
-	 * The stored maximum is below the highest nonempty bucket, so hist_max() returns the lower
-	 * bound of this bucket.
-	 */
+	/* The maximum is below the highest bucket, so its lower bound is returned. */
 	assert_int_equal(hist_max(&hist_fine, &hist, 17), hist_low(hist_index(5000)));
-	/*
-	 * Interpolation can give a percentile above the largest value, so hist_value_at() limits
-	 * the percentile to the maximum.
-	 */
+	/* Interpolation can exceed the largest value, so the percentile is limited. */
 	assert_true(hist_value_at(&hist_fine, &hist, 5000, 100) == 5000.0);
 }
 

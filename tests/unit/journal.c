@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests that subtick forces idle states, and restores changed settings after a normal end and after
- * SIGKILL.
- */
+/* Tests that idle states are forced, and settings restored after a normal end and SIGKILL. */
 #include "test.h"
 #include "tree.h"
 
@@ -30,10 +27,7 @@ static void begin(void)
 	assert_int_equal(journal_open(&r, tree->root, &err), 0);
 }
 
-/*
- * Simulates two CPUs with the idle states POLL, C1, C1E and C6. The administrator has disabled C1E
- * of CPU 1.
- */
+/* Two CPUs with POLL, C1, C1E and C6. The administrator has disabled C1E of CPU 1. */
 static int machine_setup(void **state)
 {
 	static const char *const names[] = {"POLL", "C1", "C1E", "C6"};
@@ -118,7 +112,6 @@ TEST_WITH(test_force_and_restore, machine_setup, tree_teardown)
 	disables_are("00000010");
 	journal_is_empty();
 
-	/* An idle state that the administrator had disabled stays disabled. */
 	force = (struct wake_force){.deepest = "C1"};
 	begin();
 	assert_int_equal(apply(&force, "1"), 0);
@@ -147,10 +140,7 @@ TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
 	disables_are("00000010");
 }
 
-/*
- * A second run at the same time is refused, because the second run would save the changes of the
- * first run as original values.
- */
+/* A second run would save changes of the first as original values, so it is refused. */
 TEST_WITH(test_locked, machine_setup, tree_teardown)
 {
 	struct journal one, two;
@@ -162,10 +152,7 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/*
- * Without write permission the error message advises to use root, and does not name another
- * process.
- */
+/* Without write permission the message advises root and names no other process. */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	int status;
@@ -189,9 +176,6 @@ TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/*
- * Starts a child that forces C6. Kills the child alone, or kills the child and its guard process.
- */
 static void killed_child(bool kill_guard)
 {
 	struct wake_force force = {.state = "C6", .alone = true};
@@ -233,7 +217,6 @@ TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 	char value[8] = "0";
 
 	killed_child(false);
-	/* Wait for the guard process, which restores the files that the killed child changed. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
@@ -265,10 +248,7 @@ TEST_WITH(test_killed_both_next_restores, machine_setup, tree_teardown)
 	journal_close(&r);
 }
 
-/*
- * The content of the journal is checked before settings are restored. subtick writes to no path
- * outside of /sys and /proc, and ignores a truncated last line.
- */
+/* No path outside of /sys and /proc is written. A truncated last line is ignored. */
 TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 {
 	tree_file(tree, "/etc/passwd", "root\n");
@@ -283,10 +263,7 @@ TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 }
 
-/*
- * A file that refuses a new value may also refuse its original value. After a refused write the
- * journal must be empty, so that subtick can run again.
- */
+/* After a refused write the journal must be empty, so that subtick can run again. */
 TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
 	tree_link(tree, CPU_DIR "/cpu0/refuses", "/proc/version");
@@ -304,10 +281,7 @@ TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 
 #define ONLINE(cpu) CPU_DIR "/cpu" #cpu "/online"
 
-/*
- * journal_trial() leaves the content of the file unchanged. journal_close() restores the original
- * value only if the file contains the value that journal_trial() read.
- */
+/* journal_close() restores a file only if it has the value that journal_trial() read. */
 TEST_WITH(test_trial, machine_setup, tree_teardown)
 {
 	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];
@@ -325,10 +299,7 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_int_equal(journal_trial(&r, "/sys/none", "1", was, now, &err), -ENOENT);
 	assert_true(journal_trial(&r, "/sys/refuses", "1", was, now, &err) < 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
-	/*
-	 * Another program writes the trial value to the file of CPU 0, and a different value to the
-	 * file of CPU 1.
-	 */
+	/* Another program writes the trial value for CPU 0 and another value for CPU 1. */
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);
 	journal_close(&r);
@@ -338,10 +309,7 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	journal_is_empty();
 }
 
-/*
- * Restoring skips the file that the field `keep` of the journal names, and restores all other files
- * that were changed after a trial.
- */
+/* All files changed by a trial are restored, except the file `keep` of the journal. */
 TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 {
 	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];
@@ -356,10 +324,7 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	online_is(0, "1");
 	online_is(1, "0");
 
-	/*
-	 * The journal contains an empty value, the file of a removed cgroup, and a file whose value
-	 * another program changed.
-	 */
+	/* An empty value, a removed cgroup, and a value that another program changed. */
 	tree_file(tree, "/sys/cpus", "0-1\n");
 	tree_file(tree, RESTORE,
 		  "/sys/cpus\t\t0-1\n/sys/gone\t1\t2\n" ONLINE(0) "\t5\t6\n");
@@ -369,10 +334,7 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	journal_is_empty();
 }
 
-/*
- * subtick does not restore the setting of a removed device. A journal file that cannot be read is
- * not deleted.
- */
+/* The setting of a removed device is not restored. An unreadable journal is kept. */
 TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 {
 	char path[128], text[8];
@@ -388,12 +350,10 @@ TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
 	assert_non_null(strstr(err.what, "remove this file"));
-	/* A journal file that is too long to read is not deleted. */
 	assert_int_equal(sys_read_file(tree->root, RESTORE, text, sizeof(text)), -ENOSPC);
 	online_is(0, "1");
 }
 
-/* If the guard process was killed, closing the journal still restores all settings. */
 TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 {
 	signal(SIGPIPE, SIG_DFL);
@@ -406,10 +366,7 @@ TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 	journal_is_empty();
 }
 
-/* Simulates the timestamp settings of a network card, for transmit and receive. */
 static struct hwtstamp_config card;
-
-int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 {
@@ -422,10 +379,7 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	return 0;
 }
 
-/*
- * After a crash of subtick, transmit timestamps of the network card are turned off again, and
- * receive timestamps stay on.
- */
+/* After a crash transmit timestamps are off again, and receive timestamps stay on. */
 TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 {
 	card = (struct hwtstamp_config){.tx_type = HWTSTAMP_TX_OFF, .rx_filter = HWTSTAMP_FILTER_ALL};
@@ -437,7 +391,6 @@ TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 	assert_int_equal(card.rx_filter, HWTSTAMP_FILTER_ALL);
 	journal_is_empty();
 	card.tx_type = HWTSTAMP_TX_ON;
-	/* The setting of a removed network card is not restored. */
 	tree_file(tree, RESTORE, "txstamp\teth7 0\ntxstamp\teth8 0\n");
 	assert_int_equal(journal_replay(tree->root), 2);
 	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);

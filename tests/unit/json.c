@@ -19,7 +19,6 @@ static uint64_t next_random(void)
 	return seed ^= seed << 17;
 }
 
-/* Returns the JSON text of a table with one cell. */
 static char *written(void (*fill)(struct value *value, const void *arg), const void *arg)
 {
 	char *text = NULL, *cell;
@@ -64,10 +63,7 @@ static void expect(char *ours, json_t *json)
 	json_decref(json);
 }
 
-/*
- * Expects the bytes that jansson before 2.15 writes. Since version 2.15 jansson writes 1000000000.0
- * instead of 1e9.
- */
+/* Expects the bytes of jansson before 2.15, which later writes 1000000000.0 for 1e9. */
 static void expect_real(char *ours, double value)
 {
 	json_t *json = json_real(value);
@@ -106,7 +102,6 @@ static void fill_nothing(struct value *value, const void *arg)
 {
 }
 
-/* A cell without a value, NAN and infinity are written as null. */
 TEST(test_nulls)
 {
 	static const double none[] = {NAN, INFINITY, -INFINITY};

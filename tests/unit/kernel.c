@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the properties of kernel and machine that subtick reads: configuration, command line,
- * lockdown, sched_ext, capabilities, idle states, hypervisor, CPU model, and differences between
- * CPUs.
- */
+/* Tests the properties of kernel and machine that subtick reads. */
 #include "test.h"
 
 #include <zlib.h>
@@ -201,17 +197,13 @@ TREE_TEST(test_cpuidle)
 	assert_int_equal(counts[1].above, 4);
 	assert_int_equal(counts[1].below, CPUIDLE_UNKNOWN);
 	cpuidle_watch_close(&watch);
-	/*
-	 * In the file "disable" of an idle state, the driver sets bit 1, and users can change only
-	 * bit 0.
-	 */
+	/* The driver sets bit 1 of the file "disable", and users only bit 0. */
 	idle_state(tree, 2, "C6\n", "133\n", "2\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[2].disabled);
 	idle_state(tree, 2, "C6\n", "133\n", "3\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_true(states[2].disabled);
-	/* A claimed latency that cannot be parsed is an error, not a latency of 0. */
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "soon\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), -EINVAL);
 }
@@ -305,7 +297,6 @@ TEST(test_parse)
 	assert_string_equal(buf, "");
 	assert_int_equal(GET("LAST"), KCONFIG_VALUE);
 	assert_string_equal(buf, "0x10");
-	/* A search for a prefix of an option's name does not find the option. */
 	assert_int_equal(GET("H"), KCONFIG_NO);
 	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
 	assert_int_equal(kconfig_value(CONFIG(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
@@ -438,7 +429,6 @@ TREE_TEST(test_machine_x86)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One CPU does not have the file with the name of the cpufreq driver. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);
@@ -451,7 +441,6 @@ TREE_TEST(test_machine_arm64)
 
 	machine_read(tree->root, &cpus, &m);
 	assert_string_equal(m.cpu_model, "");
-	/* Values that cannot be read are unknown, not 0. */
 	assert_int_equal(m.sockets, UINT32_MAX);
 	assert_int_equal(m.smt, -1);
 	tree_file(tree, "/proc/cpuinfo", arm);

@@ -3,17 +3,13 @@
 #include "stats/load.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "test.h"
 
 #define HZ_TSC 2500000000ULL
 #define SEC    1000000000ULL
 
-/*
- * Returns a sample at time @ns of a core that was busy for @busy_ns. The simulated counter starts
- * at @offset, and runs at HZ_TSC while the core is busy.
- */
+/* Sample at @ns of a core that was busy for @busy_ns. Its counter starts at @offset. */
 static struct load_sample fake(uint64_t ns, uint64_t busy_ns, uint64_t offset)
 {
 	return (struct load_sample){
@@ -45,10 +41,7 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 	return w;
 }
 
-/*
- * In the sum over CPUs, times are added and ratios are weighted means. The sum over CPUs does not
- * include CPUs without a load value.
- */
+/* Times of CPUs are added, ratios are weighted means. CPUs without a value are left out. */
 TEST(test_sum)
 {
 	struct load_cpu_window cpu[4] = {
@@ -119,10 +112,6 @@ TEST(test_zero_delta)
 	struct load_cpu_window w;
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
-	/*
-	 * The clock of the source did not advance between two samples, as in two reads of
-	 * /proc/stat within one tick.
-	 */
 	cur.stamp_ns += 1000000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.flags & LOAD_NO_TIME);
@@ -135,10 +124,7 @@ TEST(test_failed_read)
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
 
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
-	/*
-	 * The window after a failed read has no load value, because the sample at its start is
-	 * missing.
-	 */
+	/* The window after a failed read lacks the sample at its start. */
 	cur.stamp_ns += SEC;
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
@@ -150,10 +136,7 @@ TEST(test_hotplug)
 
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
-	/*
-	 * A window in which a CPU came back online has no load value, but the next window has a
-	 * load value.
-	 */
+	/* A CPU has no value in the window in which it came online, but in the next. */
 	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
 	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
 	assert_false(tsc_window(off, back).flags & LOAD_OFFLINE);
@@ -162,10 +145,7 @@ TEST(test_hotplug)
 	/* The first sample after a CPU hotplug is a valid start of the next window. */
 	back.flags = LOAD_HOTPLUGGED;
 	assert_int_equal(tsc_window(back, later).flags, 0);
-	/*
-	 * The CPU went offline and online between two samples. A window with the flag LOAD_OFFLINE
-	 * has no other flags.
-	 */
+	/* Off- and online between two samples. LOAD_OFFLINE has no other flags. */
 	later.hotplug_steps = off.hotplug_steps = 2;
 	assert_int_equal(tsc_window(back, later).flags, LOAD_HOTPLUGGED);
 	back.hotplug_steps = 2;
@@ -179,20 +159,17 @@ TEST(test_clamp)
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
-	/* A load above 1 by a rounding error sets no flag. */
 	cur = fake(2 * SEC, SEC + SEC / 10000, 0);
 	assert_int_equal(tsc_window(prev, cur).flags, 0);
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
 }
 
-/* The load and its parts are clamped to the range 0…1. */
 TEST(test_clamp_sides)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
 	struct load_cpu_window w;
 
-	/* The busy counter decreased by 5 % of the window. */
 	cur.busy = SEC - SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
@@ -200,15 +177,11 @@ TEST(test_clamp_sides)
 	cur.busy = SEC - SEC / 10000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
-	/* The busy counter grew by 105 % of the length of the window. */
 	cur.busy = 2 * SEC + SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_true(w.busy_ratio == 1.0 && w.busy_ns == SEC);
-	/*
-	 * The task time decreased and the idle time increased by the same amount, so the sum of
-	 * both parts of the load is correct.
-	 */
+	/* Task time decreased and idle time increased, so the sum is correct. */
 	cur.busy = SEC;
 	prev.part_ns[LOAD_PART_TASK] = SEC / 20;
 	cur.part_ns[LOAD_PART_IDLE] = SEC + SEC / 20;
@@ -216,20 +189,15 @@ TEST(test_clamp_sides)
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], SEC);
-	/*
-	 * The closure error (difference between the sum of the parts and the window) is computed
-	 * before the parts are clamped.
-	 */
+	/* The closure error is computed before the parts are clamped. */
 	prev.part_ns[LOAD_PART_TASK] = SEC / 5;
 	cur.part_ns[LOAD_PART_IDLE] = SEC;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(fabs(w.closure_error_ratio - 0.2) < 1e-9);
-	/* A source that does not measure parts has no closure error. */
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 0);
 	assert_true(w.closure_error_ratio == 0.0);
-	/* If the reader's clock stood still, the closure error is 1. */
 	cur.wall_ns = prev.wall_ns;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(w.closure_error_ratio == 1.0);
@@ -256,7 +224,6 @@ TEST(test_closure)
 	assert_true(fabs(w.closure_error_ratio - 0.5) < 1e-9);
 }
 
-/* The busy time in ns is exact, even beyond the precision of a float. */
 TEST(test_exact_ns)
 {
 	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
@@ -273,17 +240,11 @@ TEST(test_exact_ns)
 	assert_true(w.busy_ns == busy);
 	assert_true(w.part_ns[LOAD_PART_TASK] == busy);
 	assert_true(w.part_ns[LOAD_PART_IDLE] == window - busy);
-	/*
-	 * If the clock of the source ran at another rate, the busy time is scaled to the length of
-	 * the window.
-	 */
+	/* If the source's clock had another rate, busy time is scaled to the window. */
 	cur.total = 5 + window / 4;
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
-	/*
-	 * The busy time and each load part are limited to the range from 0 ns to the window length.
-	 */
 	cur.busy = 3 + window;
 	cur.part_ns[LOAD_PART_TASK] = 2 * window;
 	prev.part_ns[LOAD_PART_IDLE] = window;
@@ -317,10 +278,7 @@ TEST(test_steal)
 	assert_int_equal(w.busy_ns, 64 * SEC / 100);
 	assert_true(fabs(w.busy_ratio - 0.64) < 1e-9);
 	assert_int_equal(part_sum(&w), SEC);
-	/*
-	 * Steal time is divided among the parts with rounding, and the sum of the parts stays the
-	 * same.
-	 */
+	/* Steal is divided among the parts with rounding, and the sum stays the same. */
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_TASK] = SEC / 3;
 	w.part_ns[LOAD_PART_HARDIRQ] = SEC / 7;
@@ -350,7 +308,6 @@ TEST(test_steal)
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
-	/* If the stolen time is longer than the window, the whole window counts as stolen. */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC);
@@ -375,10 +332,7 @@ TEST(test_flags_format)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/*
-	 * The names of the two flags need exactly 16 bytes with the final NUL, and the second name
-	 * is omitted if the buffer has 15 bytes.
-	 */
+	/* Both names need 16 bytes with the NUL; with 15 the second is omitted. */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the BPF programs of `subtick load` on a simulated core. Reads the counters of the core as a
- * reader on another core does.
- */
+/* Runs the BPF programs of `subtick load` on a simulated core, and reads its counters. */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
 #define SUBTICK_TESTS_UNIT_LOAD_CORE_H
 
@@ -13,13 +10,10 @@
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 static u64 shim_filled(u32 mark);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/load.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #include "measure/load/slot.h"
 
@@ -212,10 +206,7 @@ static inline void to_task(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/*
- * Returns the sample that a reader on another core takes at @ns. The sum of the load parts must
- * equal the time since the start of the measurement.
- */
+/* Sample of a reader on another core. The parts add up to the time since the start. */
 static inline struct load_sample see_any(u64 ns)
 {
 	struct load_sample s;
@@ -230,11 +221,7 @@ static inline struct load_sample see_any(u64 ns)
 	return s;
 }
 
-/*
- * Returns a sample after a sequence of events without losses, and checks that no load part is
- * negative. The test checks each load part, because positive and negative errors could cancel out
- * in the sum of the load parts.
- */
+/* A sample without losses. No part is negative, because errors could cancel out in the sum. */
 static inline struct load_sample see(u64 ns)
 {
 	struct load_sample s = see_any(ns);
@@ -246,12 +233,12 @@ static inline struct load_sample see(u64 ns)
 
 /* Expected time of each load part in ns. Load parts that are not listed must be 0 ns. */
 #define P(part) [LOAD_PART_##part]
-#define EXPECT_PARTS(sample, ...) expect_parts(&(sample), (u64[LOAD_NR_PARTS]){__VA_ARGS__}, __LINE__)
-static inline void expect_parts(const struct load_sample *s, const u64 *want, int line)
+#define EXPECT_PARTS(sample, ...) expect_parts(&(sample), (u64[LOAD_NR_PARTS]){__VA_ARGS__}, __func__)
+static inline void expect_parts(const struct load_sample *s, const u64 *want, const char *where)
 {
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (s->part_ns[i] != want[i])
-			fail_msg("line %d: %s is %llu ns, not %llu", line, load_part_name(i),
+			fail_msg("%s: %s is %llu ns, not %llu", where, load_part_name(i),
 				 (unsigned long long)s->part_ns[i], (unsigned long long)want[i]);
 }
 

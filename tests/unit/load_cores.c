@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of `subtick load` on two hyperthreads of a core. The events are random,
- * and their true times are recorded.
- */
+/* Tests the BPF programs of `subtick load` on two hyperthreads with random events. */
 #include "load_schedule.h"
-
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "stats/load.h"
@@ -13,15 +8,11 @@
 #define STEPS	  4000
 #define NR_EVENTS (STEPS * 6)
 
-/* One event of a CPU. */
 struct record {
 	u64 at;
 	u32 cpu;
 	bool busy; /* the CPU was busy from its previous record to this record */
-	/*
-	 * An interrupt occurred in the idle period before the event of this record. Only the event
-	 * of this record shows whether the CPU halted again after the interrupt.
-	 */
+	/* After an interrupt in idle, only this event shows whether the CPU halted again. */
 	bool tail;
 	bool is_switch, begins;
 	enum core_event event;
@@ -71,7 +62,6 @@ static int by_time(const void *a, const void *b)
 
 	if (left->at != right->at)
 		return left->at < right->at ? -1 : 1;
-	/* Records of the same CPU with equal times keep their order. */
 	return left->cpu != right->cpu ? (int)left->cpu - (int)right->cpu : left < right ? -1 : 1;
 }
 
@@ -168,8 +158,6 @@ static void check(const struct truth *truth, u64 now)
 	}
 }
 
-/* Replaces the clock of the reader with the simulated time. */
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	*ts = clock_timespec(shim_now);
@@ -195,18 +183,11 @@ TEST(siblings)
 				truth.busy_ns[cpu] += busy[cpu] * passed;
 			last = r->at;
 			replay(r);
-			/*
-			 * The BPF program counted the sibling CPU as idle at the event of this
-			 * record, although the sibling CPU was awake after an interrupt.
-			 */
+			/* The sibling was awake after an interrupt, but counted as idle. */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
-			/*
-			 * After an interrupt in an idle period, readers count the time until the
-			 * next event as idle. The test does not check the times between the
-			 * interrupt and the next event, because the CPU may be busy.
-			 */
+			/* Readers count the time until the next event as idle. */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
 			check(&truth, r->at);
@@ -219,10 +200,7 @@ TEST(siblings)
 	}
 }
 
-/*
- * Until the first event of a CPU, the CPU counts as busy if the task iterator found a running task
- * at the start.
- */
+/* Until its first event a CPU is busy if the task iterator found a running task. */
 TEST(seeds)
 {
 	struct load_smt a = {.seed = 1}, b = {0};

@@ -1,25 +1,102 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of `subtick load` in cases that the random schedule of load_schedule.c
- * lacks: lost events, preempted softirqs, and interrupted BPF programs.
- */
-#include "load_core.h"
+/* Tests `subtick load` with lost events, preempted softirqs, interrupted BPF programs. */
+#include "load_script.h"
 
 /* Field of task_struct that exists only on kernels with PREEMPT_RT. */
 #define PREEMPT_RT " softirq_disable_cnt "
 
-/* The interrupt that wakes the core has no tracepoint, so the first event is the softirq. */
-TEST_WITH(unseen_handler, reset, NULL)
-{
-	struct load_sample s;
+static struct task_struct napi = {.pid = 31, .flags = PF_KTHREAD, .comm = "napi/eth0-8"};
+static struct task_struct backlog = {.pid = 32, .flags = PF_KTHREAD, .comm = "backlog_napi/0"};
+static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
+/* A user task may have the name of a softirq thread. */
+static struct task_struct liar = {.pid = 34, .tgid = 34, .comm = "ksoftirqd/0"};
 
-	go_idle(1000, 1);
-	softirq(3000, 3500, 3);
-	leave_idle(3600);
-	to_task(3700, &task);
-	s = see(4000);
-	EXPECT_PARTS(s, P(IDLE) = 2000, P(SOFTIRQ_ON_IDLE) = 500, P(TASK) = 300,
-			P(IDLE_LOOP) = 1200);
+static const struct scenario {
+	const char *events;
+	u64 end; /* time of the sample */
+	u64 parts[LOAD_NR_PARTS];
+	struct task_struct *first; /* task that runs at the start, or NULL for the idle task */
+	bool rt;
+	u32 odd_edges;
+	u32 vec;
+	u64 vec_ns, vec_count;
+} scenarios[] = {
+	/* The interrupt that wakes the core has no tracepoint. */
+	{.events = "1000 idle 1; 3000 softirq 3 3500; 3600 exit; 3700 task", .end = 4000,
+	 .parts = {P(IDLE) = 2000, P(SOFTIRQ_ON_IDLE) = 500, P(TASK) = 300, P(IDLE_LOOP) = 1200},
+	 .vec = 3, .vec_ns = 500, .vec_count = 1},
+	/* One handler calls another: only entry and exit of the calling handler count. */
+	{.events = "1000 task; 2000 irq+; 2100 irq 2200; 2300 irq-", .end = 3000,
+	 .parts = {P(HARDIRQ) = 300, P(TASK) = 1700, P(IDLE_LOOP) = 1000}},
+	/* A switch to a kernel thread shows that an exit was lost; the handler's time is dropped. */
+	{.events = "1000 task; 1500 irq+; 2000 ksoftirqd; 2500 irq 2600", .end = 3000,
+	 .parts = {P(HARDIRQ) = 100, P(TASK) = 1000, P(KSOFTIRQD) = 900, P(IDLE_LOOP) = 1000},
+	 .odd_edges = 1},
+	{.events = "1000 napi; 1100 backlog; 1300 kworker; 1700 liar", .end = 2500,
+	 .parts = {P(KSOFTIRQD) = 300, P(TASK) = 1200, P(IDLE_LOOP) = 1000}},
+	/* The first event is the exit of a handler that began before the measurement. */
+	{.events = "300 irq-", .end = 1000, .first = &task,
+	 .parts = {P(HARDIRQ) = 300, P(TASK) = 700}},
+	/* A later exit without an entry is a lost entry. */
+	{.events = "300 irq-; 2000 irq-", .end = 2000, .first = &task,
+	 .parts = {P(HARDIRQ) = 300, P(TASK) = 1700}, .odd_edges = 1},
+	{.events = "1000 task; 1500 irq-; 2000 irq 2100", .end = 3000,
+	 .parts = {P(HARDIRQ) = 100, P(TASK) = 1900, P(IDLE_LOOP) = 1000}, .odd_edges = 1},
+	/* After a lost exit, softirq time lasts until the exit of the next softirq. */
+	{.events = "1000 task; 2000 softirq+ 3; 3000 softirq 1 3500", .end = 4000,
+	 .parts = {P(SOFTIRQ_ON_TASK) = 1500, P(TASK) = 1500, P(IDLE_LOOP) = 1000},
+	 .odd_edges = 1, .vec = 1, .vec_ns = 500, .vec_count = 1},
+	/* On PREEMPT_RT a softirq is preempted and continued with its task. */
+	{.events = "1000 task; 1500 softirq+ 3; 2000 other; 2500 irq 2600; 4000 task; 4300 softirq- 3",
+	 .end = 5000, .rt = true,
+	 .parts = {P(SOFTIRQ_ON_TASK) = 800, P(TASK) = 3100, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000},
+	 .vec = 3, .vec_ns = 800, .vec_count = 1},
+	/* The first event shows the context since the start of the measurement. */
+	{.events = "3000 exit", .end = 3000, .parts = {P(IDLE) = 3000}},
+	{.events = "3000 irq 3100; 3150 exit", .end = 3150,
+	 .parts = {P(IDLE) = 3000, P(HARDIRQ) = 100, P(IDLE_LOOP) = 50}},
+	{.events = "3000 irq 3100", .end = 3100, .first = &task,
+	 .parts = {P(TASK) = 3000, P(HARDIRQ) = 100}},
+	{.events = "3000 irq 3100", .end = 3100, .first = &ksoftirqd,
+	 .parts = {P(KSOFTIRQD) = 3000, P(HARDIRQ) = 100}},
+	{.events = "3000 irq 3100", .end = 3100, .first = &liar,
+	 .parts = {P(TASK) = 3000, P(HARDIRQ) = 100}},
+	{.events = "3000 softirq 1 3100", .end = 3200,
+	 .parts = {P(IDLE_LOOP) = 3100, P(SOFTIRQ_ON_IDLE) = 100}},
+	{.events = "3000 softirq 1 3100", .end = 3200, .first = &task,
+	 .parts = {P(TASK) = 3100, P(SOFTIRQ_ON_TASK) = 100}},
+	{.events = "3000 swapper", .end = 3000, .first = &task, .parts = {P(TASK) = 3000}},
+	{.events = "3000 softirq 3 3100; 4000 task", .end = 4000, .first = &ksoftirqd,
+	 .parts = {P(KSOFTIRQD) = 4000}, .vec = 3, .vec_ns = 100, .vec_count = 1},
+	/* A softirq interrupted a task before the start of the measurement. */
+	{.events = "3000 softirq- 3", .end = 3000, .first = &task,
+	 .parts = {P(SOFTIRQ_ON_TASK) = 3000}},
+};
+
+static const struct script_word script_words[] = {LOAD_WORDS,
+						  {"napi", .task = &napi},
+						  {"backlog", .task = &backlog},
+						  {"kworker", .task = &kworker},
+						  {"liar", .task = &liar},
+						  {0}};
+
+TEST(scenario)
+{
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		const struct scenario *s = &scenarios[i];
+		struct load_sample sample;
+
+		reset(state);
+		shim_fields = s->rt ? PREEMPT_RT : "";
+		shim_current = s->first ?: &idle;
+		play(s->events);
+		sample = see(s->end);
+		expect_parts(&sample, s->parts, s->events);
+		if (slot->odd_edges != s->odd_edges || slot->paused_lost)
+			fail_msg("%s: %u odd edges", s->events, slot->odd_edges);
+		if (s->vec && (slot->vec_ns[s->vec] != s->vec_ns || slot->vec_count[s->vec] != s->vec_count))
+			fail_msg("%s: vector %u", s->events, s->vec);
+	}
 }
 
 /* The cpuidle driver determines which idle state polls instead of halting. */
@@ -28,56 +105,14 @@ TEST_WITH(polling, reset, NULL)
 	struct load_sample s;
 
 	slot->poll_states = 1 << 2;
-	go_idle(1000, 2);
-	go_idle(1500, 1);
+	play("1000 idle 2; 1500 idle 1");
 	s = see(2000);
 	EXPECT_PARTS(s, P(POLL_IDLE) = 500, P(IDLE) = 500, P(IDLE_LOOP) = 1000);
 }
 
-/*
- * If one interrupt handler calls another handler, only entry and exit of the calling handler count.
- */
-TEST_WITH(nested_handlers, reset, NULL)
-{
-	struct load_sample s;
-
-	to_task(1000, &task);
-	at(2000);
-	load_irq_enter(NULL, 0, &one_handler);
-	irq(2100, 2200);
-	at(2300);
-	load_irq_leave(NULL);
-	s = see(3000);
-	EXPECT_PARTS(s, P(HARDIRQ) = 300, P(TASK) = 1000 + 700, P(IDLE_LOOP) = 1000);
-	assert_int_equal(slot->odd_edges, 0);
-}
-
-/*
- * The exit event of an interrupt handler was lost. A task switch cannot occur inside a handler, so
- * a switch to the idle task or to a kernel thread shows the loss. The BPF programs discard the time
- * of a handler whose exit event was lost.
- */
-TEST_WITH(lost_exit, reset, NULL)
-{
-	struct load_sample s;
-
-	to_task(1000, &task);
-	at(1500);
-	load_irq_enter(NULL, 0, &one_handler);
-	to_task(2000, &ksoftirqd);
-	irq(2500, 2600);
-	s = see(3000);
-	EXPECT_PARTS(s, P(HARDIRQ) = 100, P(TASK) = 1000, P(KSOFTIRQD) = 900, P(IDLE_LOOP) = 1000);
-	assert_int_equal(slot->odd_edges, 1);
-}
-
-/*
- * At a switch between two ordinary tasks the BPF programs neither end the time interval of the load
- * part nor read the clock.
- */
+/* A switch between two ordinary tasks neither ends the interval nor reads the clock. */
 TEST_WITH(task_to_task, reset, NULL)
 {
-	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
 	struct task_struct *const tasks[] = {&other, &kworker, &task, &other};
 	struct load_sample s;
 	u64 base;
@@ -89,33 +124,9 @@ TEST_WITH(task_to_task, reset, NULL)
 		assert_int_equal(slot->base, base);
 		assert_int_equal(see(2500 + i * 1000).part_ns[LOAD_PART_TASK], 1500 + i * 1000);
 	}
-	to_task(6000, &ksoftirqd);
-	to_task(6500, &task);
-	to_task(7000, &other);
-	to_task(8000, &idle);
+	play("6000 ksoftirqd; 6500 task; 7000 other; 8000 swapper");
 	s = see(9000);
 	EXPECT_PARTS(s, P(TASK) = 5000 + 1500, P(KSOFTIRQD) = 500, P(IDLE_LOOP) = 2000);
-}
-
-/*
- * Kernel threads that run softirqs are recognized by name. A user task with the name of a softirq
- * thread is an ordinary task.
- */
-TEST_WITH(softirq_threads, reset, NULL)
-{
-	static struct task_struct napi = {.pid = 31, .flags = PF_KTHREAD, .comm = "napi/eth0-8"};
-	static struct task_struct backlog = {.pid = 32, .flags = PF_KTHREAD,
-					     .comm = "backlog_napi/0"};
-	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
-	static struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
-	struct load_sample s;
-
-	to_task(1000, &napi);
-	to_task(1100, &backlog);
-	to_task(1300, &kworker);
-	to_task(1700, &liar);
-	s = see(2500);
-	EXPECT_PARTS(s, P(KSOFTIRQD) = 100 + 200, P(TASK) = 400 + 800, P(IDLE_LOOP) = 1000);
 }
 
 /* Kernel threads with similar names are not softirq threads. */
@@ -137,110 +148,18 @@ TEST_WITH(like_softirq_threads, reset, NULL)
 		}
 }
 
-/*
- * Tests a handler exit without an entry event, and the exit of a handler that began before the
- * start of the measurement.
- */
-TEST_WITH(exit_alone, reset, NULL)
-{
-	struct load_sample s;
-
-	shim_current = &task;
-	at(300);
-	load_irq_leave(NULL);
-	s = see(1000);
-	EXPECT_PARTS(s, P(HARDIRQ) = 300, P(TASK) = 700);
-	assert_int_equal(slot->odd_edges, 0);
-	at(2000);
-	load_irq_leave(NULL);
-	s = see(2000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(slot->odd_edges, 1);
-	/*
-	 * If a handler exit without an entry event is not the first event of the core, the entry
-	 * event was lost.
-	 */
-	reset(state);
-	to_task(1000, &task);
-	at(1500);
-	load_irq_leave(NULL);
-	irq(2000, 2100);
-	s = see(3000);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	assert_int_equal(slot->odd_edges, 1);
-}
-
-/*
- * The exit event of a softirq was lost. After a lost softirq exit, softirq time lasts until the
- * exit of the next softirq.
- */
-TEST_WITH(lost_softirq_exit, reset, NULL)
-{
-	struct load_sample s;
-
-	to_task(1000, &task);
-	at(2000);
-	load_softirq_entry(NULL, 3);
-	softirq(3000, 3500, 1);
-	s = see(4000);
-	EXPECT_PARTS(s, P(SOFTIRQ_ON_TASK) = 1500, P(TASK) = 1000 + 500, P(IDLE_LOOP) = 1000);
-	assert_int_equal(slot->vec_ns[1], 500);
-	assert_int_equal(slot->odd_edges, 1);
-}
-
-/*
- * On PREEMPT_RT a softirq is preempted together with the task that executes it, and continues when
- * the task runs again.
- */
-TEST_WITH(preempted, reset, NULL)
-{
-	struct load_sample s;
-
-	shim_fields = PREEMPT_RT;
-	to_task(1000, &task);
-	at(1500);
-	load_softirq_entry(NULL, 3);
-	to_task(2000, &other);
-	irq(2500, 2600);
-	to_task(4000, &task);
-	at(4300);
-	load_softirq_exit(NULL, 3);
-	s = see(5000);
-	EXPECT_PARTS(s, P(SOFTIRQ_ON_TASK) = 500 + 300, P(TASK) = 500 + 1900 + 700,
-			P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000);
-	assert_int_equal(slot->vec_ns[3], 500 + 300);
-	assert_int_equal(slot->vec_count[3], 1);
-	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
-}
-
-/*
- * Several softirqs are preempted, including a softirq in ksoftirqd. A preempted softirq continues
- * when its task runs again. When a preempted softirq continues, its entry in the table of preempted
- * softirqs is freed.
- */
+/* Preempted softirqs, one in ksoftirqd, continue with their task and free their entry. */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
 	struct load_sample s;
 
 	shim_fields = PREEMPT_RT;
 	for (int round = 0; round < 3; round++) {
-		u64 from = 10000 * (round + 1);
-
-		to_task(from, &ksoftirqd);
-		at(from + 100);
-		load_softirq_entry(NULL, 3);
-		to_task(from + 200, &task);
-		at(from + 300);
-		load_softirq_entry(NULL, 1);
-		to_task(from + 400, &other);
-		to_task(from + 500, &ksoftirqd);
-		at(from + 600);
-		load_softirq_exit(NULL, 3);
-		to_task(from + 700, &task);
-		at(from + 800);
-		load_softirq_exit(NULL, 1);
-		to_task(from + 900, &idle);
+		script_start = 10000 * (round + 1);
+		play("0 ksoftirqd; 100 softirq+ 3; 200 task; 300 softirq+ 1; 400 other; "
+		     "500 ksoftirqd; 600 softirq- 3; 700 task; 800 softirq- 1; 900 swapper");
 	}
+	script_start = 0;
 	s = see(40000);
 	EXPECT_PARTS(s, P(KSOFTIRQD) = 3 * 400, P(SOFTIRQ_ON_TASK) = 3 * 200, P(TASK) = 3 * 300,
 			P(IDLE_LOOP) = 37300);
@@ -253,7 +172,6 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* The table of preempted softirqs becomes full, and then each softirq in the table continues. */
 TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
@@ -278,10 +196,7 @@ TEST_WITH(preempted_and_back, reset, NULL)
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
-/*
- * If more softirqs are preempted than the core can store, the lost softirqs are counted. The sum of
- * the load parts still equals the length of the window.
- */
+/* Softirqs beyond the table are lost, but the parts still add up. */
 TEST_WITH(preempted_too_often, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED + 2];
@@ -301,7 +216,6 @@ TEST_WITH(preempted_too_often, reset, NULL)
 
 static u64 cut_at;
 
-/* Simulates an interrupt and its softirq in the middle of a BPF program. */
 static void interrupt(void)
 {
 	u64 was = shim_now;
@@ -315,10 +229,7 @@ static void interrupt(void)
 	shim_now = was;
 }
 
-/*
- * Before Linux 6.3 interrupts are enabled at the idle exit event. The sum of the load parts stays
- * correct, and no time counts twice.
- */
+/* Before Linux 6.3 interrupts are enabled at the idle exit. No time counts twice. */
 TEST_WITH(cut_in_two, reset, NULL)
 {
 	struct load_sample s;
@@ -331,17 +242,12 @@ TEST_WITH(cut_in_two, reset, NULL)
 	to_task(5000, &task);
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
-	/*
-	 * The softirq occurred while the BPF program stored the new context of the core. The two
-	 * events of the softirq are counted as unexpected, and the time of the softirq counts as
-	 * time of the stored context.
-	 */
+	/* The program was storing the new context, so both events are unexpected. */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* An interrupt occurs while a BPF program handles the first event of the core. */
 TEST_WITH(first_cut_in_two, reset, NULL)
 {
 	struct load_sample s;
@@ -355,77 +261,15 @@ TEST_WITH(first_cut_in_two, reset, NULL)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* The first event of a core shows the context of the core since the start of the measurement. */
-TEST_WITH(first_edges, reset, NULL)
-{
-	leave_idle(3000);
-	assert_int_equal(see(3000).part_ns[LOAD_PART_IDLE], 3000);
-	reset(state);
-	irq(3000, 3100);
-	assert_int_equal(see(3100).part_ns[LOAD_PART_IDLE], 3000);
-	reset(state);
-	irq(3000, 3100);
-	leave_idle(3150);
-	assert_int_equal(see(3150).part_ns[LOAD_PART_IDLE], 3000);
-	assert_int_equal(see(3150).part_ns[LOAD_PART_IDLE_LOOP], 50);
-	reset(state);
-	shim_current = &task;
-	irq(3000, 3100);
-	assert_int_equal(see(3100).part_ns[LOAD_PART_TASK], 3000);
-	reset(state);
-	shim_current = &ksoftirqd;
-	irq(3000, 3100);
-	assert_int_equal(see(3100).part_ns[LOAD_PART_KSOFTIRQD], 3000);
-	reset(state);
-	/* A user task can have the name of ksoftirqd. */
-	shim_current = &(struct task_struct){.pid = 9, .tgid = 9, .comm = "ksoftirqd/1"};
-	irq(3000, 3100);
-	assert_int_equal(see(3100).part_ns[LOAD_PART_TASK], 3000);
-	reset(state);
-	softirq(3000, 3100, 1);
-	assert_int_equal(see(3200).part_ns[LOAD_PART_IDLE_LOOP], 3000 + 100);
-	assert_int_equal(see(3200).part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 100);
-	reset(state);
-	shim_current = &task;
-	softirq(3000, 3100, 1);
-	assert_int_equal(see(3200).part_ns[LOAD_PART_TASK], 3000 + 100);
-	reset(state);
-	shim_current = &task;
-	to_task(3000, &idle);
-	assert_int_equal(see(3000).part_ns[LOAD_PART_TASK], 3000);
-	reset(state);
-	/* The first event is a softirq inside ksoftirqd, and the softirq ends at its exit event. */
-	shim_current = &ksoftirqd;
-	softirq(3000, 3100, 3);
-	to_task(4000, &task);
-	assert_int_equal(see(4000).part_ns[LOAD_PART_KSOFTIRQD], 4000);
-	assert_int_equal(slot->vec_ns[3], 100);
-	assert_int_equal(slot->vec_count[3], 1);
-	reset(state);
-	/* A softirq interrupted a task before the start of the measurement. */
-	shim_current = &task;
-	at(3000);
-	load_softirq_exit(NULL, 3);
-	assert_int_equal(see(3000).part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3000);
-	reset(state);
-}
-
-/*
- * Events before the start of the measurement do not count. An event does not count if its BPF
- * program read the clock before the start, even if the program stores the event after the start.
- */
+/* Events before the start do not count, even if their program stores them after it. */
 TEST_WITH(before_the_start, reset, NULL)
 {
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};
 
 	for (int i = 0; i < 2; i++) {
 		slot->start_ns = starts[i];
-		irq(3000, 3100);
-		leave_idle(3200);
-		softirq(3300, 3400, 3);
-		to_task(3500, &task);
-		to_task(3600, &idle);
-		go_idle(3700, 1);
+		play("3000 irq 3100; 3200 exit; 3300 softirq 3 3400; 3500 task; 3600 swapper; "
+		     "3700 idle 1");
 		assert_int_equal(slot->base | slot->hirq | slot->vec | slot->moving, 0);
 		assert_int_equal(slot->odd_edges | slot->vec_count[3], 0);
 	}
@@ -453,10 +297,7 @@ static u64 next_random(u64 below)
 	return (random >> 33) % below;
 }
 
-/*
- * The load parts in a sample add up to the elapsed time for any order of events, even if events are
- * lost.
- */
+/* The parts add up for any order of events, even with lost events. */
 TEST_WITH(any_order, reset, NULL)
 {
 	struct task_struct *const tasks[] = {&idle, &task, &other, &ksoftirqd};

@@ -3,7 +3,6 @@
 #include "measure/load/load.h"
 #include "present/load.h"
 
-#include <errno.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -16,21 +15,11 @@
 #define VEC   3
 #define MSEC  1000000ULL
 
-/*
- * Test double that opens the simulated sources. The linker replaces load_source_open() with the
- * test double; see meson.build.
- */
-int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
-			    struct load_source **ret_source, struct err *err);
+/* Test double that opens the simulated sources; see meson.build. */
 int __real_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 
-int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
-
-/*
- * Counters of the simulated source. The counters never decrease. In each step a task runs for a
- * quarter of the time, and the core is idle for three quarters.
- */
+/* Counters that never decrease. In each step a task runs for a quarter of the time. */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
 static bool stat_without_cpus, real_procstat;
@@ -55,10 +44,7 @@ static void fake_sample(struct load_source *source, struct load_sample *samples)
 	}
 }
 
-/*
- * A busy period ends just before each read, so a meter that reads the source twice per window would
- * lose a busy period.
- */
+/* A busy period ends before each read, so a second read per window would lose it. */
 static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 {
 	if (!cpu)
@@ -90,10 +76,7 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/*
- * Simulates a source that shows twice the load of the first source and, like /proc/stat, measures
- * no load parts.
- */
+/* A source with twice the load of the first and, like /proc/stat, without parts. */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -125,7 +108,6 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	return 0;
 }
 
-/* Simulates a /proc/stat with the same steal time for every CPU. */
 int __wrap_procstat_read(struct sys_text *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	stat_reads++;
@@ -146,7 +128,6 @@ static struct meter *open_started(const struct load_opts *opts)
 	return meter;
 }
 
-/* Each busy period since the start is counted in exactly one window. */
 TEST(test_bursts)
 {
 	struct meter *meter = open_started(&(struct load_opts){.bursts = true});
@@ -181,15 +162,11 @@ TEST(test_window)
 	assert_null(w->cpu_bursts);
 	assert_int_equal(w->losses.torn, 5);
 	assert_true(w->losses.odd_edges == LOAD_NO_LOSS);
-	/* A source that was not requested for comparison has no values. */
 	assert_null(load_shown(w, "procstat", 0));
 	meter->ops->close(meter);
 }
 
-/*
- * Stolen time of 5 % is subtracted only once, so every other load part is 5 % shorter. Stolen time
- * is not busy time.
- */
+/* Stolen time of 5 % is no busy time, and shortens every other part once by 5 %. */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -209,23 +186,16 @@ TEST(test_steal)
 	assert_true(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 1);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 5 * tick_ns);
-	/* 50 ms are stolen, which is 5 % of the window, so every other load part is 5 % shorter. */
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 237500000);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 712500000);
 	assert_int_equal(w->cpu[0].busy_ns, 237500000);
-	/*
-	 * The steal column of /proc/stat first stays the same and then decreases, as can happen
-	 * after CPU hotplug.
-	 */
+	/* The steal column stays and then decreases, as can happen after hotplug. */
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	stolen_ticks = 3;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
-	/*
-	 * At the start of the window /proc/stat had no line for the CPU, so the window has no steal
-	 * time.
-	 */
+	/* /proc/stat had no line for the CPU at the start, so steal is unknown. */
 	stat_without_cpus = true;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	stat_without_cpus = false;
@@ -236,10 +206,7 @@ TEST(test_steal)
 	stolen_ticks = 0;
 }
 
-/*
- * With source procstat, the meter reads /proc/stat only once per window, for load and steal. After
- * a failed read of /proc/stat, steal is unknown.
- */
+/* procstat reads /proc/stat once per window. After a failed read steal is unknown. */
 TEST(test_steal_shared)
 {
 	struct meter *meter;
@@ -275,7 +242,6 @@ TEST(test_shown)
 	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
 	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
 	assert_null(load_shown(w, "schedstat", 0));
-	/* A CPU without a load value has no value for steal. */
 	next_flags = LOAD_TORN;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	next_flags = 0;
@@ -312,10 +278,7 @@ TEST(test_report)
 	assert_string_equal(report->tables[0]->key, "cpus");
 	assert_true(cell(report->tables[0], "task_ratio")->f64 ==
 		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
-	/*
-	 * An unknown value is null in the report. If a source cannot count a kind of loss, the
-	 * report has no key for this kind of loss, because 0 would mean that no loss occurred.
-	 */
+	/* Unknown values are null. A loss that a source cannot count has no key. */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
 	assert_true(cell(report->fields, "wrong_ratio")->f64 == w->wrong_ratio);
@@ -336,10 +299,7 @@ TEST(test_report)
 	meter->ops->close(meter);
 }
 
-/*
- * The subtick library returns the same values as the command `subtick load`, even if the kernel
- * accounts steal.
- */
+/* The library returns the values of the command, even if the kernel accounts steal. */
 TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

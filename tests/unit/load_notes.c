@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the counters in the BPF programs of `subtick load` that count no time: busy periods,
- * hardware counters, tasks at the start, hotplug steps.
- */
-#include "load_core.h"
+/* Tests counters of `subtick load` that are no times: bursts, cycles, seeds, hotplug. */
+#include "load_script.h"
 
 #include "stats/hist.h"
+
+static const struct script_word script_words[] = {LOAD_WORDS, {0}};
 
 static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 {
@@ -13,74 +12,48 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 	assert_int_equal(burst_counts.count[hist_index(ns)], of_these);
 }
 
-/*
- * A burst (busy period) lasts from the idle exit to the next idle entry. A burst that began before
- * the measurement does not count.
- */
+/* A burst lasts from idle exit to idle entry. One that began before the start is not counted. */
 TEST_WITH(bursts_from_exit, reset, NULL)
 {
 	want_bursts = true;
 	go_idle(1000, 1);
 	expect_bursts(0, 0, 0);
-	leave_idle(5000);
-	irq(5100, 5200);
-	to_task(5300, &task);
-	irq(6000, 6100);
-	to_task(7000, &other);
-	to_task(8000, &idle);
-	go_idle(8300, 1);
+	play("5000 exit; 5100 irq 5200; 5300 task; 6000 irq 6100; 7000 other; 8000 swapper; "
+	     "8300 idle 1");
 	expect_bursts(1, 3300, 1);
-	/* A second idle entry without an idle exit does not end a busy period. */
 	go_idle(9000, 1);
 	expect_bursts(1, 3300, 1);
 	leave_idle(9100);
 	go_idle(9110, 1);
 	expect_bursts(2, 10, 1);
 	/* If the event of an idle entry was lost, a second idle exit continues the busy period. */
-	leave_idle(9200);
-	leave_idle(9250);
-	go_idle(9300, 1);
+	play("9200 exit; 9250 exit; 9300 idle 1");
 	expect_bursts(3, 100, 1);
-	/* If the clock steps back, no busy period of 584 years is counted. */
 	leave_idle(9500);
 	go_idle(9490, 1);
 	expect_bursts(3, UINT64_MAX, 0);
 	/* The first event of the core is an interrupt while the core is idle. */
 	reset(state);
 	want_bursts = true;
-	irq(3000, 3100);
-	leave_idle(3200);
-	go_idle(3600, 1);
+	play("3000 irq 3100; 3200 exit; 3600 idle 1");
 	expect_bursts(1, 600, 1);
 }
 
-/*
- * On x86 an interrupt handler that runs before the idle exit begins a busy period. If the interrupt
- * handler before a softirq has no tracepoint, the softirq begins the busy period.
- */
+/* A handler before the idle exit begins a burst. A softirq does if the handler is unseen. */
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {
 	want_bursts = true;
-	go_idle(1000, 1);
-	irq(3000, 3100);
-	leave_idle(3200);
-	go_idle(3500, 1);
+	play("1000 idle 1; 3000 irq 3100; 3200 exit; 3500 idle 1");
 	expect_bursts(1, 500, 1);
-	softirq(4000, 4100, 3);
-	leave_idle(4200);
-	go_idle(4700, 1);
+	play("4000 softirq 3 4100; 4200 exit; 4700 idle 1");
 	expect_bursts(2, 700, 1);
-	/* Busy periods are recorded only if they are requested. */
 	want_bursts = false;
 	leave_idle(5000);
 	go_idle(6000, 1);
 	expect_bursts(2, 1000, 0);
 }
 
-/*
- * The hardware counter is stored together with the time of the event. A failed read of the counter
- * is counted as an error.
- */
+/* The counter is stored with the time of the event. A failed read is an error. */
 TEST_WITH(counter, reset, NULL)
 {
 	struct load_stored stored;
@@ -101,7 +74,6 @@ TEST_WITH(counter, reset, NULL)
 	assert_true(load_slot_pmu(slot, 3500, &stored));
 	assert_int_equal(stored.cycles, 1900);
 	assert_int_equal(stored.holds_ns, 3000);
-	/* The hardware counter does not run while the core is halted. */
 	value = 2500;
 	go_idle(4000, 1);
 	value = 9999;
@@ -111,10 +83,7 @@ TEST_WITH(counter, reset, NULL)
 	assert_int_equal(slot->pmu_errors, 1);
 }
 
-/*
- * A core stores its hardware counter at every idle entry. While the core is halted, readers use the
- * counter value that was stored at the idle entry.
- */
+/* The counter is stored at every idle entry, and used while the core is halted. */
 TEST_WITH(counter_at_idle, reset, NULL)
 {
 	struct load_stored stored;
@@ -158,10 +127,7 @@ TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 	assert_int_equal(stored.holds_ns, 9000);
 }
 
-/*
- * No core writes to the counters of another core. The BPF program gets the CPU number from a helper
- * or from the event.
- */
+/* No core writes to the counters of another core. */
 TEST_WITH(own_slot, reset, NULL)
 {
 	struct load_slot *const second = &cores[1].load;
@@ -173,10 +139,7 @@ TEST_WITH(own_slot, reset, NULL)
 	load_idle(NULL, 1, 1);
 	at(3000);
 	load_idle(NULL, PWR_EVENT_EXIT, 1);
-	irq(3100, 3200);
-	to_task(4000, &task);
-	softirq(4500, 4600, 3);
-	to_task(6000, &idle);
+	play("3100 irq 3200; 4000 task; 4500 softirq 3 4600; 6000 swapper");
 	shim_cpu = task.thread_info.cpu = idle.thread_info.cpu = 0;
 	assert_true(load_slot_read(second, 7000, LOAD_HALT, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000);
@@ -186,10 +149,7 @@ TEST_WITH(own_slot, reset, NULL)
 	assert_int_equal(slot->base | slot->hirq | slot->vec_count[3], 0);
 }
 
-/*
- * When the measurement starts, the task iterator stores which task each CPU runs. For a CPU that
- * runs no task, the task iterator stores nothing.
- */
+/* At the start the task iterator stores the running task of each CPU. */
 TEST_WITH(seeds, reset, NULL)
 {
 	struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
@@ -198,10 +158,7 @@ TEST_WITH(seeds, reset, NULL)
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, 0);
 	task.on_cpu = 1;
-	/*
-	 * Before Linux 5.16, x86 has the CPU number of a task in task_struct.cpu instead of
-	 * thread_info.cpu.
-	 */
+	/* Before Linux 5.16, x86 has the CPU in task_struct.cpu. */
 	task.cpu = 5;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
@@ -218,7 +175,6 @@ TEST_WITH(seeds, reset, NULL)
 	ctx.task = &ksoftirqd;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
-	/* A user task may have the name of a softirq thread. */
 	liar.on_cpu = 1;
 	ctx.task = &liar;
 	load_seed(&ctx);
@@ -228,35 +184,25 @@ TEST_WITH(seeds, reset, NULL)
 	task.on_cpu = ksoftirqd.on_cpu = 0;
 }
 
-/*
- * Begin and end of a CPU hotplug step are both counted, so that a reader can detect a hotplug step
- * in progress.
- */
+/* Begin and end of a hotplug step are counted, so that a step in progress is detected. */
 TEST_WITH(hotplug, reset, NULL)
 {
 	load_hotplug_enter(NULL, 0);
 	assert_int_equal(note.hotplug_steps, 1);
 	assert_int_equal(hotplug_steps, 1);
 	load_hotplug_exit(NULL, 0);
-	/* A CPU number beyond the possible CPUs is ignored. */
 	load_hotplug_enter(NULL, 5);
 	load_hotplug_exit(NULL, 5);
 	assert_int_equal(note.hotplug_steps, 1);
 	assert_int_equal(hotplug_steps, 4);
 }
 
-/*
- * The time per softirq vector includes only complete softirqs. A softirq with an unknown vector
- * number is not stored.
- */
+/* Only complete softirqs are counted. An unknown vector is not stored. */
 TEST_WITH(vectors, reset, NULL)
 {
 	struct load_vecs vecs;
 
-	to_task(1000, &task);
-	softirq(1100, 1200, 1);
-	softirq(1300, 1700, 9);
-	softirq(1800, 1900, 9);
+	play("1000 task; 1100 softirq 1 1200; 1300 softirq 9 1700; 1800 softirq 9 1900");
 	softirq(2000, 2100, LOAD_NR_VECS);
 	at(2200);
 	load_softirq_entry(NULL, 1);
@@ -266,10 +212,6 @@ TEST_WITH(vectors, reset, NULL)
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
 	assert_int_equal(slot->odd_edges, 0);
-	/*
-	 * The vector of the softirq's exit event differs from the vector of the softirq's entry
-	 * event.
-	 */
 	at(2300);
 	load_softirq_exit(NULL, 2);
 	assert_int_equal(slot->odd_edges, 1);

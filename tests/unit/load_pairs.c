@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests how long pairs of cgroups ran at the same time on two hyperthreads. Task switches are
- * random, and one CPU has no sibling.
- */
+/* Tests how long pairs of cgroups ran at the same time on two hyperthreads. */
 #include "test.h"
-
-#include <stdlib.h>
 
 #include "bpf_shim.h"
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/load_pairs.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #include "measure/load/pairs.h"
 #include "present/load.h"
@@ -154,7 +146,6 @@ TEST_WITH(test_random, reset, NULL)
 	}
 }
 
-/* If only one CPU is selected, cgroups on its sibling CPU are only the second cgroup of a pair. */
 TEST_WITH(test_selected, reset, NULL)
 {
 	struct load_pair_sum sums[4 * ROOM];
@@ -206,10 +197,7 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 	return findings_of(*ret_report) ? findings_of(*ret_report)->nr_rows : 0;
 }
 
-/*
- * The finding names the two different cgroups that shared a core for the longest time. A pair that
- * consists of the same cgroup twice is ignored.
- */
+/* The finding names the two different cgroups that shared a core for the longest time. */
 TEST(test_finding)
 {
 	struct load_pair pairs[] = {

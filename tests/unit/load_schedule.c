@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Compares the times that the BPF programs of `subtick load` compute from random events with the
- * simulated times.
- */
+/* Compares the times of `subtick load` for random events with the simulated times. */
 #include "load_schedule.h"
 
 static void switch_to(struct task_struct *next)

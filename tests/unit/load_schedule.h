@@ -12,10 +12,7 @@ enum core_event {
 	EVENT_IDLE,
 };
 
-/*
- * Functions that call the BPF programs under test. Each test sets core_event and core_switch. @arg
- * is the softirq vector or the idle state.
- */
+/* BPF programs under test, set by each test. @arg is the softirq vector or the idle state. */
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
 
@@ -34,9 +31,7 @@ static struct {
 		RUNS,
 		HALTED,
 		POLLS,
-		/*
-		 * An interrupt ended the halt, and the core has not yet left idle or halted again.
-		 */
+		/* An interrupt ended the halt, and the core has not halted again. */
 		WOKEN,
 	} window;
 	bool handler, softirq;
@@ -49,10 +44,7 @@ static inline u64 below(u64 end)
 	return (core.random >> 33) % end;
 }
 
-/*
- * Returns the part of the load to which the simulated core's current time belongs. @out is true if
- * the next event proves that the core did not halt again after an interrupt.
- */
+/* @out: the next event proves that the core did not halt again after an interrupt. */
 static inline enum load_part part_now(bool out)
 {
 	if (core.handler)
@@ -96,9 +88,7 @@ static inline void handler_ends(u64 ns)
 	pass(ns, false);
 	core_event(EVENT_IRQ, false, 0);
 	core.handler = false;
-	/*
-	 * The interrupt woke the core, so a softirq before the idle exit belongs to the interrupt.
-	 */
+	/* A softirq before the idle exit belongs to the interrupt that woke the core. */
 	if (core.window == HALTED)
 		core.window = WOKEN;
 }
@@ -192,10 +182,7 @@ static inline void load_event(enum core_event event, bool begins, u32 arg)
 		begins ? load_irq_enter(NULL, 0, &one_handler) : load_irq_leave(NULL);
 		break;
 	case EVENT_IPI:
-		/*
-		 * IPI events occur inside interrupt handlers, and `load` has no program for IPI
-		 * events.
-		 */
+		/* IPI events occur inside handlers, and `load` has no program for them. */
 		break;
 	case EVENT_SOFTIRQ:
 		begins ? load_softirq_entry(NULL, arg) : load_softirq_exit(NULL, arg);

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the reading of a slot (the counters of a core): cores without events, events after the
- * clock was read, half-written slots. load_schedule.c tests the times in a slot.
- */
+/* Tests reading a slot: without events, events after the clock was read, half-written. */
 #include "measure/load/slot.h"
-
-#include <string.h>
 
 #include "test.h"
 
-/*
- * Returns the slot (counters) of a core that was idle until @since_ns and is in context @ctx since
- * then.
- */
+/* Counters of a core that was idle until @since_ns and is in @ctx since then. */
 static struct load_slot slot_in(uint32_t ctx, uint64_t since_ns)
 {
 	struct load_slot slot = {.base = since_ns << 8 | ctx};
@@ -30,7 +22,6 @@ static uint64_t sum(const struct load_sample *s)
 	return total;
 }
 
-/* If an event is newer than the clock reading of the reader, the sample ends at the event. */
 TEST(test_edge_after_now)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
@@ -96,14 +87,10 @@ TEST(test_pmu)
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
 	assert_int_equal(stored.cycles, 77);
 	assert_int_equal(stored.stored_ns, 1000);
-	/* The core is halted, so the stored counter value is current. */
 	assert_int_equal(stored.holds_ns, 1500);
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
-	/*
-	 * The core is busy, so the stored counter value is valid only at the time at which the BPF
-	 * program stored the value.
-	 */
+	/* The core is busy, so the value is valid only when it was stored. */
 	assert_int_equal(stored.holds_ns, 1000);
 	slot.pmu_cycles = 78;
 	assert_false(load_slot_pmu(&slot, 1500, &stored));

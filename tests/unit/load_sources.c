@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests data sources of `subtick load` on a simulated machine: CPU hotplug, half-written counters,
- * /proc/stat columns, losses.
- */
+/* Tests sources of `subtick load`: hotplug, half-written counters, columns, losses. */
 #include "test.h"
 
 #include "measure/load/bpf.c"
@@ -14,24 +11,13 @@
 #define CPUS  3
 #define START 5000000ULL
 
-/*
- * Test doubles of functions that read the test machine. The linker replaces the functions with the
- * test doubles; see meson.build.
- */
-int __wrap_cpu_online_read(struct cpu_online *online);
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
-int __wrap_procstat_open(struct sys_text *stat, const char *root, struct err *err);
-int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
-int __wrap_schedstat_open(struct sys_text *stat, const char *root, struct err *err);
-int __wrap_schedstat_read(struct sys_text *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
-
 static uint64_t now_ns;
 static struct cpuset online;
 static int mask_reads, read_rc;
 static struct procstat_cpu stat_lines[CPUS];
 static struct schedstat_cpu sched_lines[CPUS];
 
+/* Test doubles of functions that read the test machine; see meson.build. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	*ts = clock_timespec(now_ns);
@@ -111,10 +97,7 @@ static void sample_at(uint64_t ns)
 	load_source_bpf.sample(&source.source, samples);
 }
 
-/*
- * A core without an event runs the task that the task iterator found, or is idle if the iterator
- * found no task.
- */
+/* A core without events runs the task that the iterator found, or is idle. */
 TEST_WITH(test_silent_cores, setup, NULL)
 {
 	notes[1].seed_ctx = LOAD_TASK + 1;
@@ -133,7 +116,6 @@ TEST_WITH(test_silent_cores, setup, NULL)
 	assert_int_equal(samples[0].part_ns[LOAD_PART_POLL_IDLE], 2000);
 }
 
-/* The mask of online CPUs is read again only after a hotplug step. */
 TEST_WITH(test_hotplug, setup, NULL)
 {
 	sample_at(1000);
@@ -150,10 +132,7 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(samples[0].flags, 0);
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
-	/*
-	 * The CPU comes back online. The CPU's number of hotplug steps changes in the window in
-	 * which the CPU comes online, but not in the next window.
-	 */
+	/* Hotplug steps change only in the window in which the CPU comes online. */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
 	notes[1].hotplug_steps++;
@@ -163,7 +142,6 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(samples[2].hotplug_steps, 0);
 	sample_at(6000);
 	assert_int_equal(samples[1].hotplug_steps, 2);
-	/* A CPU goes offline and online between two samples. */
 	data.hotplug_steps += 2;
 	notes[2].hotplug_steps += 2;
 	sample_at(7000);
@@ -177,18 +155,12 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(mask_reads, 2);
 }
 
-/*
- * If the counters are half-written at every read, the sample has the flag LOAD_TORN and no load
- * value.
- */
+/* If the counters are half-written at every read, the sample is LOAD_TORN. */
 TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	/*
-	 * The counters are half-written: the sums do not contain the time until the last context
-	 * change.
-	 */
+	/* Half-written: the sums lack the time until the last context change. */
 	cores[1].load.base = 500 << 8 | LOAD_TASK;
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;
@@ -236,7 +208,6 @@ TEST_WITH(test_taskclock, setup, NULL)
 	assert_int_equal(samples[1].stamp_ns, START + 1000);
 	assert_int_equal(samples[0].flags | samples[1].flags, 0);
 	assert_int_equal(samples[2].flags, LOAD_TORN);
-	/* If an event is newer than the reader's clock reading, the sample ends at the event. */
 	clocks[1] = (struct taskclock_slot){.state = 1500 << 1 | 1, .task_ns = 1500};
 	cpuset_del(&online, 0);
 	load_source_taskclock.sample(&t.source, samples);
@@ -258,10 +229,7 @@ static struct load_source *open_source(const struct load_source_ops *ops)
 	return opened;
 }
 
-/*
- * Guest time in /proc/stat is part of user time and is not added again. iowait counts as idle time.
- * Steal in /proc/stat does not count as idle time.
- */
+/* Guest time is part of user time, iowait is idle time, and steal is not. */
 TEST_WITH(test_columns, setup, NULL)
 {
 	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};

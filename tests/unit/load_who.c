@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the time of each interrupt line, and the time of each task on a core, with the BPF programs
- * and the reader on a simulated core.
- */
+/* Tests the times of interrupt lines and tasks, with the BPF programs and the reader. */
 #include "load_core.h"
-
-#include <errno.h>
-#include <stdlib.h>
 
 #include "measure/load/lines.h"
 #include "measure/load/tasks.h"
@@ -16,11 +10,6 @@ static struct blocks memory;
 #define FD_LINES 70
 #define FD_EVEN	 71
 #define FD_ODD	 72
-
-int __wrap_bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values,
-				__u32 *count, const void *opts);
-int __wrap_bpf_map_lookup_and_delete_batch(int fd, void *in, void *out, void *keys, void *values,
-					   __u32 *count, const void *opts);
 
 static int copy_out(struct small_map *map, void *keys, size_t key, void *values, size_t value,
 		    __u32 *count)
@@ -87,7 +76,6 @@ TEST_WITH(lines_close, reset, NULL)
 	device(4000, 4050, 41, &net);
 	assert_int_equal(load_lines_read(&l), 0);
 	assert_int_equal(l.nr_list, 2);
-	/* Interrupt lines are sorted by time, longest first. */
 	assert_string_equal(l.list[0].name, "nvme0q1");
 	assert_int_equal(l.list[0].irq, 40);
 	assert_int_equal(l.list[0].ns, 300);
@@ -101,17 +89,13 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[0].ns, 70);
 	assert_int_equal(l.list[0].count, 1);
 
-	/*
-	 * On arm64 the event with the reason of an IPI occurs inside the interrupt handler. The
-	 * whole time of the handler counts for the reason of the IPI.
-	 */
+	/* On arm64 an IPI's reason is inside the handler, and gets the handler's whole time. */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
 	at(6010);
 	load_ipi_name_line(NULL, reason);
 	at(6420);
 	load_irq_leave_line(NULL);
-	/* The simulated map is full, so the next interrupt line is lost. */
 	at(7000);
 	load_local_timer_enter_line(NULL);
 	at(7009);
@@ -130,10 +114,7 @@ TEST_WITH(lines_close, reset, NULL)
 	blocks_free(&memory);
 }
 
-/*
- * The reader assigns names to the interrupt vectors of x86. An interrupt that began before the
- * measurement has no name.
- */
+/* The reader names the vectors of x86. An interrupt from before the start has no name. */
 TEST_WITH(line_kinds, reset, NULL)
 {
 	struct load_lines l;
@@ -206,7 +187,6 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	turn(&t, 12000);
 	assert_int_equal(time_of(&t, &other), 500 + 100);
 	assert_int_equal(time_of(&t, &ksoftirqd), 100);
-	/* Idle time is not counted for any task. */
 	turn(&t, 13000);
 	assert_int_equal(t.nr_list, 0);
 	blocks_free(&memory);
@@ -254,7 +234,6 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* The row "(no room)" has the time of tasks that do not fit into the map of tasks. */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];
@@ -284,11 +263,7 @@ static u64 sum_of(const struct load_tasks *t)
 	return sum;
 }
 
-/*
- * At the end of a window the BPF programs switch to another map before the core is sampled. The run
- * time of tasks between the switch of the maps and the sample of the core counts in exactly one
- * window.
- */
+/* Run time between the switch of maps and the sample counts in exactly one window. */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
 	struct load_tasks t;
@@ -307,10 +282,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
-	/*
-	 * The map of the new window now contains 1,050 ns of run time of the task `other`. Of the
-	 * 1,050 ns of the task `other`, 50 ns are already counted in the previous window.
-	 */
+	/* 50 of the 1,050 ns of `other` are already in the previous window. */
 	to(3000, &other);
 	to(4000, &idle);
 	turn(&t, 5000);
@@ -333,10 +305,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	blocks_free(&memory);
 }
 
-/*
- * Context switches, interrupts and ends of windows occur in random order. The measured time of each
- * task equals the task's simulated time.
- */
+/* With random switches, interrupts and windows each task has its simulated time. */
 TEST_WITH(tasks_at_random, reset, NULL)
 {
 	struct task_struct *const some[] = {&idle, &task, &other, &ksoftirqd};

@@ -67,10 +67,7 @@ static void machine_common(const struct tree *tree, struct probe *probe)
 	tree_file(tree, "/proc/modules", "");
 	tree_link(tree, "/proc/self/ns/pid", "pid:[4026531836]");
 	tree_link(tree, "/proc/self/ns/cgroup", "cgroup:[4026531835]");
-	/*
-	 * In a real /proc, ns/net is a symbolic link whose target does not exist in the test
-	 * directory.
-	 */
+	/* In a real /proc, ns/net is a link whose target is no file. */
 	tree_file(tree, "/proc/self/ns/net", "");
 }
 

@@ -6,20 +6,13 @@
 #include "doctor/doctor.h"
 #include "tree.h"
 
-/*
- * Simulates a laptop with Debian 12: x86-64, driver intel_idle, counter ref-cycles, cgroup v2, run
- * by root.
- */
+/* A laptop with Debian 12: x86-64, intel_idle, ref-cycles, cgroup v2, run by root. */
 void machine_laptop(const struct tree *tree, struct probe *probe);
 /* Simulates an arm64 guest without cpuidle driver and PMU, with cgroup v1 and v2, run by root. */
 void machine_guest(const struct tree *tree, struct probe *probe);
 
-/*
- * Replaces the BTF of the simulated kernel with a BTF that has the tracepoints @traces and the
- * functions @funcs. @traces and @funcs end with NULL.
- */
+/* Replaces the kernel's BTF by one with @traces and @funcs, which end with NULL. */
 void machine_btf(const struct tree *tree, const char *const *traces, const char *const *funcs);
-/* Changes the machine as if subtick were run by an ordinary user. */
 void machine_unprivileged(const struct tree *tree, struct probe *probe);
 
 extern const char *const machine_x86_traces[];

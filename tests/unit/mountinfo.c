@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the parsing of mountinfo and of pressure stall information (PSI), the detection of cgroup
- * v1 and v2, and memory limits of cgroups.
- */
+/* Tests mountinfo, pressure stall information, cgroup v1 and v2, and memory limits. */
 #include "host/mountinfo.h"
 
 #include "host/cgroup.h"
@@ -133,10 +130,7 @@ TREE_TEST(test_cgroup_layouts)
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }
 
-/*
- * If cgroup v1 and v2 are both mounted, subtick uses the hierarchy in which the CPU controller has
- * cgroups.
- */
+/* If both versions are mounted, the one in which the CPU controller has cgroups is used. */
 TREE_TEST(test_cgroup_of_cpu)
 {
 	struct cgroup_layout both = {0}, v1 = {0}, v2 = {0}, none = {0};
@@ -173,22 +167,17 @@ TREE_TEST(test_limit_v2)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "max\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
-	/* The memory limit is the smallest limit of the cgroup and all its parents. */
 	tree_file(tree, "/sys/fs/cgroup/a/memory.max", "100000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 100000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "9000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 9000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/memory.max", "1\n");
 	assert_int_equal(memlimit_bytes(tree->root), 1);
-	/* Memory limits of cgroups that do not contain the process are ignored. */
 	machine(tree, MEM_V2, "0::/\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 }
 
-/*
- * In a container the root of the cgroup mount is the container's cgroup, with or without a cgroup
- * namespace.
- */
+/* In a container the root of the mount is its cgroup, with or without a namespace. */
 TREE_TEST(test_limit_in_container)
 {
 	tree_file(tree, "/sys/fs/cgroup/memory.max", "7000\n");
@@ -200,10 +189,7 @@ TREE_TEST(test_limit_in_container)
 
 TREE_TEST(test_limit_v1)
 {
-	/*
-	 * If cgroup v1 and v2 are both mounted, subtick reads the memory limit from v1, for any
-	 * order of the mounts.
-	 */
+	/* If both versions are mounted, the limit is read from v1, in any order of mounts. */
 	machine(tree, MEM_V2 MEM_V1, "4:memory:/a\n1:cpu,cpuacct:/z\n0::/v2\n");
 	tree_file(tree, "/sys/fs/cgroup/v2/memory.max", "1\n");
 	tree_file(tree, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
@@ -247,10 +233,7 @@ TREE_TEST(test_totals)
 		0);
 	assert_int_equal(psi.some_ns, 5000);
 	assert_true(psi.full_ns == UINT64_MAX);
-	/*
-	 * In the CPU pressure file of the whole machine the line "full" is always 0, so the value
-	 * is unknown.
-	 */
+	/* For the whole machine the line "full" is always 0, so the value is unknown. */
 	assert_int_equal(read_text(tree, PSI_CPU_NODE,
 				   "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
 				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",

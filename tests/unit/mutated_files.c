@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads randomly damaged files of earlier runs, as `audit --resume` and `wake --against` do.
- * AddressSanitizer reports invalid memory accesses.
- */
+/* Reads randomly damaged files of earlier runs, as `audit --resume` and `wake --against` do. */
 #include "test.h"
 
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,9 +27,7 @@ static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
 
-/*
- * Replaces the value after a random colon of a JSON text. The result is usually still valid JSON.
- */
+/* Replaces the value after a random colon. The result is usually valid JSON. */
 static char *replace_value(const char *text)
 {
 	const char *at = text + next_random() % strlen(text), *end;
@@ -49,7 +41,6 @@ static char *replace_value(const char *text)
 	return out;
 }
 
-/* Returns a copy of the text in which some bytes are changed, removed or doubled. */
 static char *damage(const char *text)
 {
 	size_t len = strlen(text), at = next_random() % len, more = next_random() % 40;
@@ -73,7 +64,6 @@ static char *damage(const char *text)
 	}
 }
 
-/* Returns a copy of a JSON text with one to four random changes. The caller frees the copy. */
 static char *mutated(const char *text)
 {
 	char *out = strdup(text), *next;
@@ -159,10 +149,7 @@ TEST(test_resume)
 		audit_rows_free(&resumed);
 		free(changed);
 	}
-	/*
-	 * At least 5 % of the damaged files must be accepted, so that the test also reaches the
-	 * code after the parser.
-	 */
+	/* Enough files must be accepted to reach the code after the parser. */
 	assert_true(accepted > ROUNDS / 20);
 	close(fd);
 	free(text);

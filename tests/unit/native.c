@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the conversion of subtick's histogram buckets to Prometheus native histograms. The
- * conversion keeps the total count. A value may lie outside of the native bucket that counts the
- * value, by at most 1.6 % of the value.
- */
+/* Tests the conversion to native histograms, which keeps the count and values within 1.6 %. */
 #include "stats/hist.h"
 
 #include <math.h>
@@ -21,10 +17,6 @@ static int index_of(uint64_t value_ns)
 	return i;
 }
 
-/*
- * Returns the index of the native bucket that counts a wait of @value_ns. The conversion to native
- * buckets must count the wait exactly once.
- */
 static unsigned int word_of(uint64_t value_ns)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0;
@@ -44,10 +36,7 @@ static unsigned int word_of(uint64_t value_ns)
 	return found;
 }
 
-/*
- * Each bucket of subtick is counted in one native bucket. The first and the last value of subtick's
- * bucket may lie outside of the native bucket, by at most 1.6 % of the value.
- */
+/* Each bucket is in one native bucket, and its ends are outside by at most 1.6 %. */
 TEST(test_fine)
 {
 	uint64_t zero_ns = (uint64_t)ldexp(1e9, -23);
@@ -74,19 +63,12 @@ TEST(test_fine)
 				assert_true((value - to) / value < 0.016);
 		}
 	}
-	/*
-	 * The test must cover values that are outside of their native bucket, because only these
-	 * values test the limit of 1.6 %.
-	 */
+	/* Values outside of their native bucket must occur, to test the limit of 1.6 %. */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
-	/* The longest waits are in the last native bucket. */
 	assert_int_equal(word_of(UINT64_MAX), native_fine.nr);
 }
 
-/*
- * If only a sample of the waits is measured, each bucket count is divided by the sampling ratio
- * (measured waits ÷ all waits). The rounded counts of the buckets add up to the rounded total.
- */
+/* With sampling, counts are divided by the ratio, and add up to the rounded total. */
 TEST(test_sample)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0, sum = 0;
@@ -99,7 +81,6 @@ TEST(test_sample)
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
 		sum += words[i];
 	assert_int_equal(sum, llround((double)total / 0.3));
-	/* native_fold() adds the counts of the second histogram to the counts of the first. */
 	native_fold(&hist, 0.3, words);
 	free(hist.entries);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
@@ -107,10 +88,7 @@ TEST(test_sample)
 	assert_int_equal(-sum, llround((double)total / 0.3));
 }
 
-/*
- * Each boundary of the coarse native scale is the upper bound of its native bucket, rounded down to
- * nanoseconds.
- */
+/* Each boundary of the coarse scale is a native bucket's upper bound, rounded down to ns. */
 TEST(test_coarse)
 {
 	for (unsigned int i = 0; i < NATIVE_NR_LE; i++) {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the time of each noise source and the time that each victim loses, with the BPF programs
- * and the reader on a simulated core.
- */
-#include "load_core.h"
+/* Tests times of noise sources and victims, with the BPF programs and the reader. */
+#include "noise_core.h"
 
-#include "measure/noise/cells.h"
 #include "measure/noise/names.h"
 
-static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
 static struct irqaction ipi = {.name = "IPI"};
 static char reason[] = "Rescheduling interrupts";
 
@@ -21,69 +16,19 @@ static struct css_set sets[] = {
 static struct task_struct worker = {
 	.pid = 31, .flags = PF_KTHREAD, .comm = "kworker/0:1", .cgroups = &sets[0]};
 
-static struct noise_window lists;
-static struct blocks memory;
-static struct noise_cells cells;
-static u64 turn;
+static const struct script_word script_words[] = {NOISE_WORDS,
+						  {"worker", .task = &worker},
+						  {"worker!", .task = &worker, .preempts = true},
+						  {"other!", .task = &other, .preempts = true},
+						  {"task!", .task = &task, .preempts = true},
+						  {0}};
 
 static int begin(void **state)
 {
-	reset(state);
-	idle.flags = PF_KTHREAD; /* the kernel also sets PF_KTHREAD for the idle task */
 	task.cgroups = &sets[1];
 	other.cgroups = &sets[2];
 	ksoftirqd.cgroups = idle.cgroups = &sets[0];
-	want_noise = true;
-	turn = 0;
-	noise_cells_open(&cells, &lists, &memory, &noise_counts, 1);
-	return memory.failed;
-}
-
-static int end(void **state)
-{
-	idle.flags = 0;
-	blocks_free(&memory);
-	return 0;
-}
-
-static void device(u64 from, u64 to, int number, struct irqaction *action)
-{
-	at(from);
-	load_irq_enter_line(NULL, number, action);
-	at(to);
-	load_irq_leave_line(NULL);
-}
-
-static void vector(u64 from, u64 to, u32 vec)
-{
-	at(from);
-	load_softirq_entry(NULL, vec);
-	at(to);
-	load_softirq_exit_noise(NULL, vec);
-}
-
-/* Switches to @next. The previous task sleeps unless @next preempts the previous task. */
-static void run(u64 ns, struct task_struct *next, bool preempts)
-{
-	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
-
-	shim_current->state = preempts ? 0 : 1;
-	at(ns);
-	load_switch(args);
-	shim_current = next;
-}
-
-/* Ends a window at @ns, and reads the sources and the victims of the noise. */
-static struct load_sample window(u64 ns)
-{
-	struct load_sample s = see(ns);
-
-	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	noise_cells_begin(&cells);
-	noise_cells_read(&cells, 0, turn++,
-			 s.part_ns[LOAD_PART_TASK] + s.part_ns[LOAD_PART_KSOFTIRQD], true);
-	noise_cells_end(&cells);
-	return s;
+	return noise_begin(state);
 }
 
 static const struct noise_source *source(const char *name)
@@ -102,6 +47,18 @@ static const struct noise_hit *hit(u64 key)
 	return NULL;
 }
 
+/* Times that a victim lost, by class. */
+static void expect_hit(u64 key, u64 hardirq, u64 softirq, u64 thread, u64 longest)
+{
+	const struct noise_hit *h = hit(key);
+
+	assert_non_null(h);
+	assert_int_equal(h->ns[NOISE_HARDIRQ], hardirq);
+	assert_int_equal(h->ns[NOISE_SOFTIRQ], softirq);
+	assert_int_equal(h->ns[NOISE_THREAD], thread);
+	assert_int_equal(h->longest_ns, longest);
+}
+
 static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u64 longest)
 {
 	const struct noise_source *s = source(name);
@@ -113,30 +70,19 @@ static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u6
 	assert_int_equal(s->longest_ns, longest);
 }
 
-/*
- * Tests interrupt lines, an IPI inside the handler of a line, and softirqs. In each window the sums
- * of the interrupt times equal the hardirq and softirq times of `subtick load`.
- */
+/* Interrupt lines, an IPI inside a handler, and softirqs add up to the parts of `load`. */
 TEST_WITH(interrupts, begin, end)
 {
 	struct load_sample s;
 
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
-	device(2400, 2450, 41, &net);
-	vector(2450, 2650, 3);
-	device(3000, 3100, 40, &disk);
-	/*
-	 * On arm64 the event with the reason of an IPI occurs inside the handler of the IPI's
-	 * interrupt line.
-	 */
+	play("1000 task; 2000 nvme 2300; 2400 eth 2450; 2450 softirq 3 2650; 3000 nvme 3100");
+	/* On arm64 an IPI's reason is inside the handler of its line. */
 	at(3500);
 	load_irq_enter_line(NULL, 2, &ipi);
 	load_ipi_name_line(NULL, reason);
 	at(3520);
 	load_irq_leave_line(NULL);
-	/* An interrupt that takes 0 ns is counted. */
-	device(3600, 3600, 41, &net);
+	play("3600 eth 3600");
 	s = window(5000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 2, 400, 300);
 	expect("eth0-rx-0", NOISE_KIND_IRQ, 2, 50, 50);
@@ -146,26 +92,20 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(source(reason)->irq, UINT32_MAX);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
-	/*
-	 * A window contains only its own interrupts, and not the longest interrupt of the previous
-	 * window.
-	 */
-	device(5100, 5110, 40, &disk);
+	/* A window has only its own interrupts and their longest. */
+	play("5100 nvme 5110");
 	window(6000);
 	assert_int_equal(lists.nr_sources, 1);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 10, 10);
-	device(6100, 6105, 40, &disk);
+	play("6100 nvme 6105");
 	window(7000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 5, 5);
 }
 
-/*
- * On x86 each interrupt vector has its own tracepoint, whose program sets the kind of the
- * interrupt.
- */
+/* On x86 each vector has its own tracepoint. */
 TEST_WITH(vectors, begin, end)
 {
-	run(1000, &task, false);
+	play("1000 task");
 	at(2000);
 	load_local_timer_enter_line(NULL);
 	at(2100);
@@ -177,55 +117,26 @@ TEST_WITH(vectors, begin, end)
 	expect("NMI", NOISE_KIND_NMI, 1, 700, 700);
 }
 
-/*
- * The victim of an interrupt is the cgroup of the interrupted task, the idle task, or a kernel
- * thread.
- */
+/* The victim of an interrupt is the task's cgroup, the idle task or a kernel thread. */
 TEST_WITH(victims, begin, end)
 {
-	const struct noise_hit *h;
-
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
-	vector(2300, 2400, 1);
-	run(3000, &other, false);
-	device(3100, 3150, 40, &disk);
-	run(4000, &worker, false);
-	device(4100, 4120, 40, &disk);
-	run(5000, &idle, false);
-	go_idle(5010, 1);
-	device(6000, 6200, 41, &net);
-	vector(6200, 6240, 3);
-	/* An interrupt occurs during a softirq that interrupted the idle task. */
-	at(6300);
-	load_softirq_entry(NULL, 3);
-	device(6310, 6320, 41, &net);
-	at(6330);
-	load_softirq_exit_noise(NULL, 3);
+	play("1000 task; 2000 nvme 2300; 2300 softirq 1 2400; 3000 other; 3100 nvme 3150; "
+	     "4000 worker; 4100 nvme 4120; 5000 swapper; 5010 idle 1; 6000 eth 6200; "
+	     "6200 softirq 3 6240; 6300 softirq+ 3; 6310 eth 6320; 6330 softirq- 3");
 	window(7000);
 	assert_int_equal(lists.nr_hits, 4);
-	h = hit(100);
-	assert_int_equal(h->ns[NOISE_HARDIRQ], 300);
-	assert_int_equal(h->ns[NOISE_SOFTIRQ], 100);
-	assert_int_equal(h->count[NOISE_SOFTIRQ], 1);
-	assert_int_equal(h->longest_ns, 300);
-	assert_int_equal(h->pid, 10);
-	assert_string_equal(h->comm, "work");
-	assert_int_equal(hit(200)->ns[NOISE_HARDIRQ], 50);
-	/*
-	 * The task slept while the kernel thread ran, so the kernel thread took no time from the
-	 * task.
-	 */
+	expect_hit(100, 300, 100, 0, 300);
+	assert_int_equal(hit(100)->count[NOISE_SOFTIRQ], 1);
+	assert_int_equal(hit(100)->pid, 10);
+	assert_string_equal(hit(100)->comm, "work");
+	/* The task slept while the kernel thread ran. */
+	expect_hit(200, 50, 0, 0, 50);
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
-	assert_int_equal(hit(NOISE_ON_THREAD)->ns[NOISE_HARDIRQ], 20);
-	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_HARDIRQ], 200 + 10);
-	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_SOFTIRQ], 40 + 20);
+	expect_hit(NOISE_ON_THREAD, 20, 0, 0, 20);
+	expect_hit(NOISE_ON_IDLE, 200 + 10, 40 + 20, 0, 200);
 }
 
-/*
- * On cgroup v1 the victim is the cgroup of the cpu controller. The BPF programs find the cgroup of
- * the cpu controller with and without bpf_get_current_task_btf(), a helper of Linux 5.11.
- */
+/* On cgroup v1 the cpu controller's cgroup is the victim, also before Linux 5.11. */
 TEST_WITH(victims_v1, begin, end)
 {
 	static struct kernfs_node node = {.id = 300};
@@ -235,19 +146,15 @@ TEST_WITH(victims_v1, begin, end)
 
 	noise_v1 = true;
 	task.cgroups = &set;
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
+	play("1000 task; 2000 nvme 2300");
 	shim_fields = " BPF_FUNC_get_current_task_btf ";
-	vector(2300, 2400, 1);
+	play("2300 softirq 1 2400");
 	shim_fields = "";
-	run(3000, &worker, true);
-	run(3500, &task, false);
+	play("3000 worker!; 3500 task");
 	window(4000);
 	noise_v1 = false;
 	assert_int_equal(lists.nr_hits, 1);
-	assert_int_equal(hit(300)->ns[NOISE_HARDIRQ], 300);
-	assert_int_equal(hit(300)->ns[NOISE_SOFTIRQ], 100);
-	assert_int_equal(hit(300)->ns[NOISE_THREAD], 500);
+	expect_hit(300, 300, 100, 500, 500);
 }
 
 static const struct noise_sender *sender(u32 from, u32 to, const char *name)
@@ -260,10 +167,7 @@ static const struct noise_sender *sender(u32 from, u32 to, const char *name)
 	return NULL;
 }
 
-/*
- * Tests senders and receivers of IPIs. An IPI is identified by its name or by the called function.
- * If IPIs are sent to a CPU mask, each bit that is set in the mask counts as one IPI.
- */
+/* An IPI is identified by name or function. Each bit of a mask is one IPI. */
 TEST_WITH(senders, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -295,7 +199,6 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(sender(1, 1, "Rescheduling interrupts")->count, 2);
 	/* An IPI from a core to itself is IRQ work, not a function call. */
 	assert_int_equal(sender(1, 1, "IRQ work interrupts")->count, 1);
-	/* The list is sorted by receiving core, and then by number of IPIs, largest first. */
 	assert_int_equal(lists.senders.list[0].cpu, 0);
 	assert_int_equal(lists.senders.list[1].cpu, 1);
 	assert_int_equal(lists.senders.list[1].count, 2);
@@ -312,10 +215,7 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(lists.senders.nr, 0);
 }
 
-/*
- * If one process sent more than half of the IPIs, its PID and a lower bound for the number of its
- * IPIs are returned. An IPI that an interrupt handler sends is not counted for a process.
- */
+/* A process that sent more than half is named, with a lower bound. Interrupts do not count. */
 TEST_WITH(sending_process, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -331,17 +231,13 @@ TEST_WITH(sending_process, begin, end)
 	shim_current = &task;
 	for (int i = 0; i < 5; i++)
 		load_send_cpu_senders(NULL, 1, 0, NULL);
-	/* An interrupt handler that runs during the task sends an IPI. */
 	at(1000);
 	load_irq_enter_line(NULL, 40, &disk);
 	load_send_cpu_senders(NULL, 2, 0, NULL);
 	at(1100);
 	load_irq_leave_line(NULL);
 	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	/*
-	 * The process `other` sends an IPI between the end of the window and the reading of the
-	 * window.
-	 */
+	/* `other` sends between the end of the window and its reading. */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	noise_senders_read(&senders, &all, turn);
@@ -356,9 +252,7 @@ TEST_WITH(sending_process, begin, end)
 	task.tgid = other.tgid = 0;
 }
 
-/*
- * If the table of pairs of sender and receiver is full, IPIs of further pairs are counted as lost.
- */
+/* IPIs of pairs beyond a full table are lost. */
 TEST_WITH(senders_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL, ~0UL, ~0UL}};
@@ -407,10 +301,7 @@ static u64 called(u32 from, u32 to, const char *name)
 	return count;
 }
 
-/*
- * Tests functions that one core calls on another core. The function's row has the symbol of the
- * function, or no name if the kernel has no symbol.
- */
+/* Functions called on another core have their symbol, or no name without one. */
 TEST_WITH(calls, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -422,7 +313,6 @@ TEST_WITH(calls, begin, end)
 	call(0, 1, 0x1010);
 	call(1, 0, 0x1010);
 	call(0, 1, 0x1020);
-	/* All functions without a symbol are counted in one row. */
 	call(0, 1, 0x1030);
 	call(0, 1, 0x1040);
 	noise_senders_read(&senders, &all, turn);
@@ -433,7 +323,6 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, ""), 2);
 	assert_int_equal(
 		called(0, 1, "a_function_whose_name_is_longer_than_what_an_entry_has_room_for"), 1);
-	/* The list is sorted by receiving core, and then by number of calls, largest first. */
 	assert_int_equal(lists.calls.list[0].cpu, 0);
 	assert_int_equal(lists.calls.list[3].count, 1);
 	call(0, 1, 0x1010);
@@ -441,11 +330,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(lists.calls.nr, 1);
 	assert_int_equal(called(0, 1, "ipi_mb"), 1);
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
-	/*
-	 * Entries of the table of called functions that were unused for two windows are reused for
-	 * other functions. When an entry of the table of called functions is reused, the reader
-	 * looks up the name of the new function.
-	 */
+	/* Entries unused for two windows are reused, and the new name is looked up. */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
@@ -454,10 +339,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, "later") + lists.calls.lost, NOISE_NR_SENDS);
 }
 
-/*
- * If the table of called functions is full, calls of further functions are counted as lost. The IPI
- * of a lost function call is still counted.
- */
+/* Calls beyond a full table are lost, but their IPIs are counted. */
 TEST_WITH(calls_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -476,58 +358,41 @@ TEST_WITH(calls_lost, begin, end)
 	assert_int_equal(lists.senders.lost, 0);
 }
 
-/*
- * The time of a kernel thread excludes interrupts that occur while the thread runs. A kernel thread
- * that preempts a task takes time from the preempted task.
- */
+/* A thread's time excludes interrupts. The preempted task is its victim. */
 TEST_WITH(threads, begin, end)
 {
-	run(1000, &task, false);
-	run(2000, &worker, true);
-	device(2100, 2400, 40, &disk);
-	vector(2400, 2500, 1);
-	run(3000, &ksoftirqd, false);
-	run(3200, &task, false);
-	/* If a kernel thread is woken on an idle core, no task loses time. */
-	run(4000, &idle, false);
-	run(5000, &worker, false);
-	run(5500, &idle, false);
+	play("1000 task; 2000 worker!; 2100 nvme 2400; 2400 softirq 1 2500; 3000 ksoftirqd; 3200 task; "
+	     /* If a kernel thread is woken on an idle core, no task loses time. */
+	     "4000 swapper; 5000 worker; 5500 swapper");
 	window(6000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 2, 600 + 500, 600);
 	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 200, 200);
-	assert_int_equal(hit(100)->ns[NOISE_THREAD], 600 + 200);
+	expect_hit(100, 0, 0, 600 + 200, 600);
 	assert_int_equal(hit(100)->count[NOISE_THREAD], 2);
-	assert_int_equal(hit(100)->longest_ns, 600);
 	assert_int_equal(hit(100)->pid, 10);
 }
 
 /* The time of softirqs inside ksoftirqd counts only as time of the thread ksoftirqd. */
 TEST_WITH(in_ksoftirqd, begin, end)
 {
-	run(1000, &ksoftirqd, false);
-	vector(1100, 1900, 3);
-	run(2000, &task, false);
+	play("1000 ksoftirqd; 1100 softirq 3 1900; 2000 task");
 	window(3000);
 	assert_null(source("NET_RX"));
 	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 1000, 1000);
 }
 
-/*
- * If a kernel thread runs during several windows, its time is divided among the windows, and no
- * time counts twice.
- */
+/* A thread in several windows is divided among them. */
 TEST_WITH(open_thread, begin, end)
 {
-	run(1000, &worker, false);
+	play("1000 worker");
 	window(3000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 0, 2000, 2000);
 	window(6000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 0, 3000, 5000);
-	run(6500, &task, false);
-	run(7000, &worker, false);
+	play("6500 task; 7000 worker");
 	window(7100);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 1, 500 + 100, 5500);
-	run(7300, &task, false);
+	play("7300 task");
 	window(8000);
 	expect("kworker/0:1", NOISE_KIND_THREAD, 1, 200, 300);
 	window(9000);
@@ -540,39 +405,26 @@ TEST_WITH(preempted_softirq, begin, end)
 	struct load_sample s;
 
 	shim_fields = " softirq_disable_cnt ";
-	run(1000, &task, false);
-	at(2000);
-	load_softirq_entry(NULL, 3);
-	run(2300, &other, true);
-	run(4000, &task, false);
-	at(4100);
-	load_softirq_exit_noise(NULL, 3);
+	play("1000 task; 2000 softirq+ 3; 2300 other!; 4000 task; 4100 softirq- 3");
 	s = window(5000);
 	expect("NET_RX", NOISE_KIND_SOFTIRQ, 2, 400, 300);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/*
- * At a switch between two user tasks the BPF programs neither end the time interval of the load
- * part nor read the clock.
- */
+/* A switch between two user tasks neither ends the interval nor reads the clock. */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
 
-	run(1000, &task, false);
+	play("1000 task");
 	base = slot->base;
-	run(2000, &other, false);
-	run(2500, &task, true);
+	play("2000 other; 2500 task!");
 	assert_int_equal(slot->base, base);
 	window(3000);
 	assert_int_equal(lists.nr_sources, 0);
 }
 
-/*
- * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Entries
- * of the table of interrupt lines that were unused for two windows are free again.
- */
+/* Interrupts beyond a full table are lost. Entries unused for two windows are free. */
 TEST_WITH(full, begin, end)
 {
 	static struct irqaction actions[NOISE_NR_LINES + 1];
@@ -580,7 +432,7 @@ TEST_WITH(full, begin, end)
 	u64 ns = 0, lost = 0;
 	struct noise_losses losses;
 
-	run(1000, &task, false);
+	play("1000 task");
 	for (int i = 0; i <= NOISE_NR_LINES; i++) {
 		snprintf(names[i], sizeof(names[i]), "dev%d", i);
 		actions[i].name = names[i];
@@ -594,9 +446,7 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/*
-	 * The table of victims was not full, so the counts of the victims include all interrupts.
-	 */
+	/* The table of victims was not full. */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);
@@ -612,16 +462,12 @@ TEST_WITH(full, begin, end)
 	assert_int_equal(lists.nr_sources, 2);
 }
 
-/*
- * An entry of the table of interrupt lines that was used in the previous window is not reused for
- * another key.
- */
+/* An entry used in the previous window is not reused. */
 TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
 
-	run(1000, &task, false);
-	device(2000, 2100, 40, &disk);
+	play("1000 task; 2000 nvme 2100");
 	for (int i = 0; i < NOISE_NR_LINES; i++)
 		if (noise_counts.lines[i].sum.key)
 			cell = &noise_counts.lines[i];
@@ -632,10 +478,7 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/*
- * A lookup in the table of kernel threads finds a key even if there are unused entries before the
- * entry of the key.
- */
+/* A key is found behind unused entries. */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;
@@ -645,29 +488,20 @@ TEST_WITH(behind_unused, begin, end)
 	assert_ptr_equal(sum_probe((char *)threads, sizeof(*threads), 63, NOISE_PROBES, 1, 0), &threads[3].sum);
 }
 
-/*
- * An event between the end of a window and the reading of the window is counted in this window, and
- * not in the next window.
- */
+/* An event between the end of a window and its reading is counted in this window. */
 TEST_WITH(late_event, begin, end)
 {
-	run(1000, &task, false);
-	device(2000, 2300, 40, &disk);
+	play("1000 task; 2000 nvme 2300");
 	window(3000);
 	window(4000);
 	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	device(5000, 5100, 40, &disk);
-	noise_cells_begin(&cells);
-	noise_cells_read(&cells, 0, turn++, 0, true);
-	noise_cells_end(&cells);
+	play("5000 nvme 5100");
+	noise_window_seq -= 1ULL << NOISE_WINDOW_SHIFT;
+	read_cells(&(struct load_sample){0});
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 100);
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
-	/*
-	 * If an interrupt occurs between the end of a window and the reading of the window, the
-	 * longest interrupt time of the next window is unknown. After a longer interrupt, the
-	 * longest interrupt time of a window is known again.
-	 */
+	/* The longest time of the next window is then unknown until a longer interrupt. */
 	device(6000, 6050, 40, &disk);
 	window(7000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 50, 0);
@@ -683,7 +517,7 @@ TEST_WITH(percentile, begin, end)
 {
 	u64 ns = 2000;
 
-	run(1000, &task, false);
+	play("1000 task");
 	for (int i = 0; i < 200; i++, ns += 10000)
 		device(ns, ns + (i < 190 ? 1000 : 8000), 40, &disk);
 	window(ns);

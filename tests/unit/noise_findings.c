@@ -22,7 +22,6 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Expects one finding with @rule, @culprit and @victim, or no finding if @rule is NULL. */
 static void expect(const char *rule, const char *culprit, const char *victim)
 {
 	struct report *report = report_new("noise");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests limits on noise, suggested settings that move a source of noise to other CPUs, and the list
- * of isolated CPUs.
- */
+/* Tests limits on noise, advised settings, and the list of isolated CPUs. */
 #include "test.h"
 
 #include <math.h>
@@ -37,10 +34,7 @@ TEST(limits_refused)
 	assert_true(l.max_ns == 1 && l.rate_hz == 2.0 && l.share_ratio == 3.0);
 }
 
-/*
- * A value that equals its noise limit does not exceed the limit. A core exceeds the limits if one
- * of its values exceeds its limit. A core without values exceeds no limit.
- */
+/* A value equal to its limit is within. One value above suffices. No values: within. */
 TEST(verdicts)
 {
 	struct noise_core core = {.window_ns = 1000000000, .class_ns = {400000, 500000, 100000},
@@ -70,10 +64,7 @@ static const char *knob(enum noise_kind kind, const char *name)
 	return noise_knob(&source);
 }
 
-/*
- * The first rule that matches the name of the noise source determines the suggested setting.
- * Specific rules come before general rules.
- */
+/* The first rule that matches the source's name wins. Specific rules come first. */
 TEST(knobs)
 {
 	assert_non_null(strstr(knob(NOISE_KIND_IRQ, "eth0-rx-0"), "smp_affinity_list"));

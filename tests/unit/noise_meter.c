@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the noise measurement with a simulated source: parts, closure error, verdict, and cores
- * without values.
- */
+/* Tests noise with a simulated source: parts, closure error, verdict, missing values. */
 #include "measure/noise/noise.h"
 #include "present/noise.h"
 #include "report_rows.h"
@@ -18,14 +15,6 @@
 #define MSEC 1000000ULL
 #define STEP (100 * MSEC)
 
-/*
- * Test doubles of functions that read the test machine. The linker replaces the functions with the
- * test doubles; see meson.build.
- */
-int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
-			    struct load_source **ret_source, struct err *err);
-int __wrap_procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
-
 static struct noise_cpu *counts;
 static struct noise_sends *sends;
 static uint64_t steps, stolen_ticks;
@@ -33,11 +22,7 @@ static uint32_t next_flags;
 static uint64_t next_hotplug_steps;
 static int opened, closed;
 
-/*
- * In each step of the simulated source tasks run for 20 ms, including 4 ms of a kernel thread. In
- * each step hardirqs take 5 ms and softirqs 3 ms. The core is idle for the remaining time of each
- * step.
- */
+/* Per step: 20 ms of tasks, with 4 ms of a kernel thread, 5 ms hardirqs, 3 ms softirqs. */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {
 	steps++;
@@ -64,15 +49,9 @@ static void add(struct noise_cell *cell, uint64_t turn, uint64_t count, uint64_t
 	cell->hist[10] += count;
 }
 
-static const struct noise_cpu *fake_noise(struct load_source *source, uint64_t *ret_window_seq)
+static uint64_t fake_noise(struct load_source *source)
 {
-	*ret_window_seq = steps - 1;
-	return counts;
-}
-
-static const struct noise_sends *fake_sends(struct load_source *source)
-{
-	return sends;
+	return steps - 1;
 }
 
 static void fake_losses(struct load_source *source, struct load_losses *losses)
@@ -89,13 +68,13 @@ static const struct load_source_ops fake_ops = {
 	.name = "bpf",
 	.sample = fake_sample,
 	.noise = fake_noise,
-	.sends = fake_sends,
 	.losses = fake_losses,
 	.close = fake_close,
 };
 static struct load_source fake = {
 	.ops = &fake_ops, .rate = 1.0, .parts = ((1u << LOAD_NR_PARTS) - 1) & ~(1u << LOAD_PART_STEAL)};
 
+/* Test doubles of functions that read the test machine; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err)
 {
@@ -105,6 +84,8 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	fake.nr_cpus = opts->nr_cpus;
 	counts = calloc(opts->nr_cpus, sizeof(*counts));
 	sends = calloc(opts->nr_cpus, sizeof(*sends));
+	fake.noise = counts;
+	fake.sends = sends;
 	*ret_source = &fake;
 	return 0;
 }
@@ -136,7 +117,6 @@ static void end(struct meter *meter)
 	free(sends);
 }
 
-/* Adds the counts of one window to CPU 0 of the simulated source, and reads the window. */
 static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 {
 	add(&counts[0].lines[3], steps, 10, line_ns);
@@ -146,7 +126,6 @@ static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 	return &noise_window(meter)->cores[0];
 }
 
-/* The times of noise sources, user tasks and idle add up to the length of the window. */
 TEST(closes)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -168,10 +147,7 @@ TEST(closes)
 	end(meter);
 }
 
-/*
- * The closure error is the difference between the times that `subtick load` measures and the times
- * of the noise sources.
- */
+/* The closure error is the time of `subtick load` minus the time of the noise sources. */
 TEST(does_not_close)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -182,10 +158,7 @@ TEST(does_not_close)
 	core = window(meter, 7 * MSEC);
 	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
 	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
-	/*
-	 * The noise counters show more CPU time of kernel threads than `subtick load` measured for
-	 * all tasks.
-	 */
+	/* Kernel threads have more time than `subtick load` has for all tasks. */
 	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
 	core = window(meter, 5 * MSEC);
 	assert_int_equal(core->task_ns, 0);
@@ -209,7 +182,6 @@ TEST(nmi)
 	end(meter);
 }
 
-/* Each window is compared with the noise limits, and windows that exceed a limit are counted. */
 TEST(judged)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .judged = true, .limits = noise_no_limits};
@@ -226,10 +198,7 @@ TEST(judged)
 	end(meter);
 }
 
-/*
- * A core that is offline at the start or the end of a window has no values in that window. The time
- * of a window without values is not added to a later window.
- */
+/* A core offline at either end has no values, and its time is in no later window. */
 TEST(offline)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -246,7 +215,6 @@ TEST(offline)
 	end(meter);
 }
 
-/* A core that goes offline and online within a window has no values in that window. */
 TEST(hotplugged)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -287,7 +255,6 @@ TEST(beside_load)
 	assert_int_equal(fake.more_users, 0);
 }
 
-/* If the kernel accounts steal time, the meter reports steal, and no other value changes. */
 TEST(stolen)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -333,10 +300,7 @@ static void call(int entry, uint64_t count, const char *name)
 	snprintf(send->name, sizeof(send->name), "%s", name);
 }
 
-/*
- * The report has a table of functions called by IPI. A function without a symbol is null. If the
- * kernel lacks the tracepoint csd_queue_cpu, the report has a note.
- */
+/* Functions called by IPI, null without symbol. A note if csd_queue_cpu is missing. */
 TEST(functions)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .senders = true};

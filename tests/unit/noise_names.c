@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests how a process without permission to open files by handle finds the names of cgroups. A
- * directory tree simulates the cgroups.
- */
+/* Tests how a process without CAP_DAC_READ_SEARCH finds the names of cgroups. */
 #include "measure/noise/names.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
 
-/*
- * Test double of cgroup_path(), which needs CAP_DAC_READ_SEARCH. The linker replaces cgroup_path()
- * with the test double; see meson.build.
- */
-int __wrap_cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
-
 static char mount[] = "/tmp/noise-names-XXXXXX";
 
+/* Test double of cgroup_path(), which needs CAP_DAC_READ_SEARCH; see meson.build. */
 int __wrap_cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size)
 {
 	return -EPERM;
@@ -68,10 +56,7 @@ TEST(walks)
 	assert_string_equal(hits[4].cgroup, "(kernel threads)");
 	assert_string_equal(hits[5].cgroup, "(gone)");
 	assert_true(names.next_walk_ns > 0);
-	/*
-	 * After a search of the cgroup directories, the next search starts at next_walk_ns at the
-	 * earliest. A new cgroup has no name until the next search of the directories.
-	 */
+	/* A new cgroup has no name until the next search, at next_walk_ns at the earliest. */
 	names.next_walk_ns = UINT64_MAX;
 	hits[5].key = make("/late");
 	noise_names_fill(&names, hits, 6);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests option tables: the accepted values of each kind, and error messages that name the option
- * and the value.
- */
+/* Tests option tables: accepted values, and messages that name the option and the value. */
 #include "base/option.h"
 
 #include <math.h>

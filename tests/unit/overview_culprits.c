@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests findings of the overview about several culprits, tasks that never run, pinned tasks, quotas
- * of VMs, waits for idle cores, stolen time, and the command of an advice.
- */
+/* Tests findings of the overview about several culprits, starved tasks, VMs, idle and steal. */
 #include "overview_scene.h"
 
 #include "present/overview_rules.h"
 
-/*
- * If several busy cgroups share the CPUs of the victim, one finding names all busy cgroups. The
- * advice of the finding lowers the weights of all busy cgroups.
- */
+/* One finding names all busy cgroups on the victim's CPUs and lowers all their weights. */
 TEST(several_neighbours)
 {
 	begin();
@@ -25,8 +19,7 @@ TEST(several_neighbours)
 	EXPECT("neighbour", "/app", "/one", "",
 	       "echo 1 > /cg/one/cpu.idle; echo 1 > /cg/two/cpu.idle",
 	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); "
-	       "2 "
-	       "tasks named burner use 1.7 CPUs");
+	       "2 tasks named burner use 1.7 CPUs");
 	strcpy(scene.settings[2].path, "/t o");
 	scene.paths[2].path = "/t o";
 	EXPECT("neighbour", "/app", "/one", "",
@@ -50,10 +43,7 @@ TEST(several_neighbours)
 	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
 }
 
-/*
- * Sibling cgroups that compete with the victim are reported as one culprit, with the name of their
- * parent, even if each sibling causes little waiting.
- */
+/* Siblings that compete with the victim are one culprit, named by their parent. */
 TEST(many_cgroups)
 {
 	begin();
@@ -75,9 +65,7 @@ TEST(many_cgroups)
 	scene.paths[3].path = "/job-c";
 	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", NULL, NULL,
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
-	       "wait: "
-	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* One of the processes named job has not exited yet. */
+	       "wait: 24 ms per second, 100 % of its waiting (p99 5 ms)");
 	task(9, "job", "/jobs/b", 300)->sleeps = 0;
 	scene.suspects[1].pid = 0;
 	scene.suspects[1].ns = 0;
@@ -85,15 +73,11 @@ TEST(many_cgroups)
 	settings("/app");
 	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", "/cg/app/cpu.weight=10000",
 	       "", NULL);
-	/* There is no finding if the waiting cgroup is itself one of the sibling cgroups. */
 	task(10, "job", "/app", 300)->sleeps = 0;
 	EXPECT(NULL);
 }
 
-/*
- * The culprit already has cpu.idle or SCHED_IDLE, so the victim waits only until the kernel
- * preempts the culprit.
- */
+/* A culprit with cpu.idle or SCHED_IDLE delays the victim only until it is preempted. */
 TEST(yields_already)
 {
 	begin();
@@ -130,13 +114,11 @@ TEST(each_other)
 	scene.runq.nr_blame = 3;
 	task(7, "service", "/app", 700);
 	task(8, "worker", "/batch", 1300);
-	/* /app waits because /batch has more tasks than CPUs. */
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	scene.runq.nr_blame = 2;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	assert_int_equal(end(), 1);
 	report_free(report);
-	/* If /app has no waits, /app is the culprit for the waits of /batch. */
 	scene.blame[0].wait_ns = 0;
 	scene.suspects[0].ns = 1200 * MS;
 	EXPECT("neighbour", "/batch", "/app", NULL, NULL, NULL);
@@ -160,11 +142,9 @@ TEST(starved)
 	EXPECT("realtime", "/app", "spinner (PID 8)", "",
 	       "chrt -i -p 0 8; echo 1 > /cg/rt/cpu.idle",
 	       "spinner (PID 8 in /rt, SCHED_FIFO priority 0) makes service (PID 7 in /app) wait: "
-	       "no "
-	       "CPU time in 1 s");
+	       "no CPU time in 1 s");
 	rt->policy = SCHED_OTHER;
 	EXPECT("neighbour", "/app", "/rt", "/cg/rt/cpu.idle=1", "", NULL);
-	/* A real-time task on another CPU is not the culprit. */
 	rt->cpu = 0;
 	EXPECT(NULL);
 	rt->cpu = 1;
@@ -173,12 +153,8 @@ TEST(starved)
 	s->ns = 2 * MS;
 	EXPECT("sched_idle", "/app", "spinner (PID 8)", "", "chrt -o -p 0 7; chrt -i -p 0 8",
 	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2.0 ms of CPU time in 1 "
-	       "s; "
-	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
-	/*
-	 * A task with policy SCHED_IDLE gets no separate finding if its cgroup already has a
-	 * finding.
-	 */
+	       "s; service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
+	/* SCHED_IDLE tasks get no finding of their own if their cgroup has one. */
 	begin();
 	wait_for("/batch", 300, 0);
 	task(8, "burner", "/batch", 900);
@@ -193,11 +169,9 @@ TEST(starved)
 	s->nice = 0;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
 	       "/batch makes service (PID 7 in /app) wait: no CPU time in 1 s; burner (PID 8) uses "
-	       "0.9 "
-	       "CPUs");
+	       "0.9 CPUs");
 	assert_int_equal(end(), 1);
 	report_free(report);
-	/* The task waits only because a CPU quota throttles it. */
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_THROTTLED] = 900 * MS;
 	task(7, "service", "/app", 0)->starved = true;
@@ -207,10 +181,7 @@ TEST(starved)
 	report_free(report);
 }
 
-/*
- * The finding about tasks of low priority comes last, even if many of these tasks wait, because
- * tasks of low priority are meant to wait.
- */
+/* Tasks of low priority are meant to wait, so their finding comes last. */
 TEST(starved_on_purpose)
 {
 	begin();
@@ -231,10 +202,7 @@ TEST(starved_on_purpose)
 	EXPECT("neighbour", "/spare", "/batch", NULL, NULL, NULL);
 }
 
-/*
- * For SCHED_IDLE tasks and idle cgroups, only a small part of the waiting counts as lost time. For
- * tasks with a nice value, all waiting counts as lost time.
- */
+/* SCHED_IDLE tasks and idle cgroups lose little by waiting, nice tasks all of it. */
 TEST(low_priority_victims)
 {
 	struct suspect *s;
@@ -320,27 +288,14 @@ TEST(several_quotas)
 	EXPECT("quota", "/pod/app", "/pod/app", "",
 	       "echo max > /cg/pod/app/cpu.max; echo max > /cg/pod/cpu.max",
 	       "/pod/app waits for the CPU quota of /pod/app (0.2 CPUs) and of /pod (0.2 CPUs): "
-	       "300 "
-	       "ms per second, 100 % of its waiting");
-	/*
-	 * The quota of the parent is sufficient for the tasks, so only the quota of /pod/app is the
-	 * cause.
-	 */
+	       "300 ms per second, 100 % of its waiting");
 	s->levels[1].quota_us = 60000;
 	EXPECT("quota", NULL, "/pod/app", "/cg/pod/app/cpu.max=max", "", NULL);
 	/* Another cgroup, /pod/proxy, uses a part of the quota of /pod. */
 	task(8, "proxy", "/pod/proxy", 150);
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
-	/*
-	 * The quota of /pod/app was raised. The old quota of /pod/app caused the throttled time of
-	 * /pod/app.
-	 */
 	s->levels[0].quota_us = 90000;
 	EXPECT("quota", NULL, "/pod", "/cg/pod/cpu.max=max", "", NULL);
-	/*
-	 * If the tasks exhaust none of the quotas, the throttled time determines which quota is the
-	 * cause.
-	 */
 	s->levels[1].quota_us = 80000;
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
 }
@@ -363,10 +318,7 @@ TEST(busy_in_own_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "", NULL);
 }
 
-/*
- * The advice for many tasks of the root cgroup moves the tasks to a new cgroup with cpu.idle. With
- * the policy SCHED_IDLE, each task would still have a small weight.
- */
+/* Many tasks of the root are moved to a cgroup; each SCHED_IDLE task would keep a weight. */
 TEST(many_busy_in_root)
 {
 	begin();
@@ -384,10 +336,7 @@ TEST(many_busy_in_root)
 	       NULL);
 }
 
-/*
- * A real-time task delays /app. If the tasks of /app never sleep, only a small part of the waiting
- * counts as lost time.
- */
+/* A real-time task delays /app. If /app never sleeps, little of the waiting counts. */
 TEST(realtime_and_cpu_bound)
 {
 	struct suspect *s;
@@ -471,7 +420,6 @@ TEST(many_pinned_threads)
 		cpuset_del(&s->allowed, 0);
 	}
 	EXPECT("affinity", "/app", NULL, "", "for p in 7; do taskset -a -pc 0-1 $p; done", NULL);
-	/* The CPU affinity of one thread includes CPU 0. */
 	cpuset_add(&s->allowed, 0);
 	task(108, "service", "/app", 20)->tgid = 7;
 	cpuset_del(&scene.suspects[101].allowed, 0);
@@ -496,12 +444,8 @@ TEST(pinned)
 	cpuset_del(&task(7, "service", "/app", 500)->allowed, 0);
 	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
-	       "which "
-	       "its affinity excludes, is 90 % idle");
-	/*
-	 * The victim waited behind several tasks on CPU 1, and one finding contains all these
-	 * tasks.
-	 */
+	       "which its affinity excludes, is 90 % idle");
+	/* One finding contains all tasks on CPU 1 for which the victim waited. */
 	wait_for("/batch", 100, 0);
 	task(8, "burner", "/batch", 500);
 	assert_int_equal(end(), 1);
@@ -515,10 +459,7 @@ TEST(pinned)
 	cpuset_add(&s->cpusets[0].cpus, 1);
 	s->cpusets[1].cpus = scene.load.cpus;
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
-	/*
-	 * The parent cgroup may use CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of
-	 * its parent.
-	 */
+	/* The parent may use CPU 0 but not CPU 1, and limits its children in v1. */
 	cpuset_del(&s->cpusets[1].cpus, 1);
 	EXPECT("cpuset", NULL, NULL, "/cg/pod/app/cpuset.cpus=0", "", NULL);
 	cpuset_add(&s->cpusets[1].cpus, 1);
@@ -526,15 +467,11 @@ TEST(pinned)
 	cpuset_del(&s->cpusets[1].cpus, 0);
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "",
 	       "echo 0-1 > /cg/pod/cpuset.cpus; echo 0-1 > /cg/pod/app/cpuset.cpus", NULL);
-	/* The finding does not advise to use the excluded core, because that core is busy. */
 	scene.cpu[0].busy_ratio = 0.6;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }
 
-/*
- * The finding names the VM. Instead of the cgroup setting, the finding advises the command of the
- * VM's manager.
- */
+/* The finding names the VM and the command of its manager, not the cgroup setting. */
 TEST(quota_of_vm)
 {
 	static const char scope[] = "/machine.slice/machine-qemu\\x2d3\\x2dweb.scope";
@@ -559,10 +496,7 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/*
-	 * The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient for
-	 * its tasks.
-	 */
+	/* The slice's quota limits all VMs; the quotas of this VM suffice. */
 	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;
@@ -614,17 +548,13 @@ TEST(idle_state)
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("132"),
 	       "/app waits for idle cores to wake up, mostly from C6: 30 ms per second");
-	/* A limit of 0 us is written as "n/a". */
 	deep.claimed_ns = 1000;
 	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("n/a"), NULL);
 	deep.claimed_ns = WAKE_UNKNOWN;
 	EXPECT("idle_exit", "/app", "C6", "", "", NULL);
 }
 
-/*
- * Only the part of the stolen time that delays tasks that sleep counts as lost time. Waits for idle
- * cores count as part of the stolen time.
- */
+/* Stolen time counts if it delays tasks that sleep. Idle exits are a part of it. */
 TEST(stolen_time)
 {
 	struct overview_steal steal;
@@ -642,10 +572,7 @@ TEST(stolen_time)
 	steal = overview_steal(&scene.window);
 	assert_int_equal(steal.ns, 400 * MS);
 	assert_true(fabs(steal.taken - 0.2) < 1e-9);
-	/*
-	 * Expected lost time: 30 ms of idle exits, plus 10 % of 370 ms of stolen time, plus 20 % of
-	 * 100 ms of waits.
-	 */
+	/* Lost: 30 ms idle exits + 10 % of 370 ms steal + 20 % of 100 ms waits. */
 	assert_true(fabs(steal.lost * 400.0 - (30.0 + 37.0 + 20.0)) < 1e-6);
 	assert_int_equal(end(), 1);
 	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");

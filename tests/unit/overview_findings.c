@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the findings of the overview. Each kind of incident gives its finding, and similar
- * situations without an incident give no finding.
- */
+/* Tests the findings of the overview: one per incident, none in similar situations without one. */
 #include "overview_scene.h"
 
 /* On the live screen the report of `load` contains the findings of all commands. */
@@ -17,10 +14,7 @@ TEST(part_of_load)
 	report_free(report);
 }
 
-/*
- * The exporter does not measure single tasks, so its findings name cgroups. Waiting time caused by
- * interrupts is subtracted from the waiting time in the finding neighbour.
- */
+/* The exporter measures no tasks, so findings name cgroups. Interrupts are subtracted. */
 TEST(parts_without_tasks)
 {
 	begin();
@@ -47,10 +41,7 @@ TEST(parts_without_tasks)
 	assert_string_equal(table_str(findings_of(report), 1, "rule"), "same_group");
 	assert_string_equal(table_str(findings_of(report), 1, "next_command"), "subtick --once");
 	report_free(report);
-	/*
-	 * If a cgroup setting would help and the file of the setting exists, the finding advises
-	 * the setting instead of a command.
-	 */
+	/* A setting whose file exists is advised instead of a command. */
 	settings("/app");
 	settings("/batch")->levels[0].idle = 0;
 	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_RUNQ, false, &report), 0);
@@ -60,7 +51,6 @@ TEST(parts_without_tasks)
 	report_free(report);
 }
 
-/* If `load` is not measured, only findings of `runq` remain. */
 TEST(parts_without_load)
 {
 	begin();
@@ -90,12 +80,8 @@ TEST(quota_names_the_ancestor)
 	task(8, "service", "/pod/app", 50);
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
 	       "/pod/app waits for the CPU quota of /pod (0.2 CPUs): 600 ms per second, 75 % of "
-	       "its "
-	       "waiting; /pod/side uses 75 % of the quota");
-	/*
-	 * /pod/side never sleeps and waits longer than /pod/app. In the finding, /pod/side is the
-	 * consumer of the quota, not the victim.
-	 */
+	       "its waiting; /pod/side uses 75 % of the quota");
+	/* /pod/side never sleeps, so it is the consumer of the quota, not the victim. */
 	add_group("/pod/side");
 	settings("/pod/side")->levels[1] = s->levels[1];
 	scene.groups[1].sum_ns = 900 * MS;
@@ -103,7 +89,6 @@ TEST(quota_names_the_ancestor)
 	scene.groups[1].cause_ns[RUNQ_PREEMPTED] = 200 * MS;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 200 * MS;
 	EXPECT("quota", "/pod/app", "/pod", NULL, NULL, NULL);
-	/* If only /pod/side is throttled, /pod/side is the victim. */
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 0;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 0;
 	EXPECT("quota", "/pod/side", "/pod", NULL, NULL, NULL);
@@ -113,7 +98,6 @@ TEST(quota_names_the_ancestor)
 	s->levels[0].quota_us = 20000;
 	s->levels[1].quota_us = 90000;
 	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
-	/* If the cgroup with the quota is unknown, the text of the finding names no cgroup path. */
 	scene.window.nr_settings = 0;
 	EXPECT("quota", "/pod/app", "", "", "", NULL);
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 9 * MS;
@@ -128,14 +112,10 @@ TEST(neighbour)
 	settings("/batch/job");
 	task(7, "burner", "/batch/job", 900);
 	task(8, "burner", "/batch/job", 900);
-	/*
-	 * The advice sets cpu.idle of /batch, which is the sibling of /app. The advice does not
-	 * change the child /batch/job.
-	 */
+	/* cpu.idle of /batch, the sibling of /app, is set, and not of its child. */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs");
-	/* /batch has five times the CPU weight of /app. */
 	scene.settings[0].levels[0].weight = 20;
 	EXPECT("neighbour", "/app", "/batch/job", "",
 	       "echo 1 > /cg/batch/cpu.idle; echo 100 > /cg/app/cpu.weight",
@@ -155,15 +135,11 @@ TEST(neighbour)
 	/* If the cgroup has no weight file, the advice changes the policy of its tasks. */
 	scene.window.settings[1].levels[1].weight = -1;
 	EXPECT("neighbour", NULL, NULL, "", "for p in 7 8; do chrt -i -p 0 $p; done", NULL);
-	/* The cgroup of the victim has cpu.idle set. */
 	scene.window.settings[0].levels[0].idle = 1;
 	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
 }
 
-/*
- * A sched_ext scheduler may ignore cgroup weights, so advice about weights names the scheduler.
- * Advice about allowed CPUs does not name the scheduler.
- */
+/* A sched_ext scheduler may ignore weights, so advice about weights names it. */
 TEST(bpf_scheduler)
 {
 	static const char says[] = "; the sched_ext scheduler lavd decides";
@@ -198,20 +174,14 @@ TEST(fair_share)
 	wait_for("/batch", 2, 900);
 	wait_for("/app", 2, 900);
 	EXPECT(NULL);
-	/*
-	 * Many short waits give no finding, because short waits are the normal cost of context
-	 * switches.
-	 */
+	/* Many short waits are the normal cost of context switches. */
 	begin();
 	wait_for("/batch", 300, 0);
 	scene.groups[0].percentile_ns = &short_ns;
 	EXPECT(NULL);
 }
 
-/*
- * The BPF programs count the part of a wait after a migration as a wait after a wake-up. After a
- * migration even a task that never sleeps has waits that count as waits after wake-ups.
- */
+/* A wait after a migration counts as one after a wake-up, also of a task that never sleeps. */
 TEST(cpu_bound)
 {
 	struct load_task rows[] = {{.ns = 500 * MS, .sleeps = 1, .cgroup_id = 1},
@@ -225,16 +195,9 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/*
-	 * There is no finding, because the 99th percentile of the waits, 5 ms, comes from a single
-	 * wake-up.
-	 */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
-	/*
-	 * The list of tasks with the most CPU time is truncated, so the wake-ups are counted in the
-	 * full task list of `load`.
-	 */
+	/* The list of tasks is truncated, so wake-ups are counted in the list of `load`. */
 	scene.load.tasks = rows;
 	scene.load.nr_tasks = 3;
 	scene.window.suspects.nr = SUSPECTS_LIVE;
@@ -247,10 +210,7 @@ TEST(cpu_bound)
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
 	       "(PID 8) uses 0.9 CPUs");
-	/*
-	 * If the culprit uses less CPU time than the victim, the finding counts only waits after
-	 * wake-ups.
-	 */
+	/* If the culprit runs less than the victim, only waits after wake-ups count. */
 	s->ns = 610 * MS;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 55 ms per second, 100 % of its waiting (p99 5 ms); burner "
@@ -265,16 +225,12 @@ TEST(root_has_no_files)
 	settings("/");
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
-	/*
-	 * Many tasks are equally busy. Changing the policy of one of many busy tasks would shorten
-	 * the waits of /app only a little, so no command is advised.
-	 */
+	/* A policy for one of many equally busy tasks would help little: no command. */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "/cg/app/cpu.weight=10000", "",
 	       "tasks of / make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); "
-	       "cron "
-	       "uses 0.9 CPUs, a 0.8, b 0.8");
+	       "cron uses 0.9 CPUs, a 0.8, b 0.8");
 }
 
 TEST(realtime)
@@ -290,16 +246,11 @@ TEST(realtime)
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
-	/*
-	 * The real-time task is in the root cgroup. The task is blamed for a part of the waits: its
-	 * share of the root cgroup's CPU time.
-	 */
+	/* A task of the root cgroup is blamed for its share of that cgroup's CPU time. */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % "
-	       "of "
-	       "its waiting");
-	/* The advice does not change the policy of a task that hardly runs. */
+	       "of its waiting");
 	task(9, "watchdog", "/", 1)->policy = SCHED_FIFO;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7", NULL);
 	s->ns = MS;
@@ -330,16 +281,12 @@ TEST(root)
 	       "ms); burner (PID 7) uses 1 CPU");
 	scene.suspects[0].ns = 1800 * MS;
 	scene.groups[0].count = 0;
-	/* Waits caused by subtick itself give no finding. */
 	scene.window.suspects.own_ns = 1800 * MS;
 	scene.window.suspects.own_cgroup_id = 2;
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 50 % of its waiting; burner "
 	       "(PID 7) uses 1.8 CPUs");
-	/*
-	 * If a process of the root cgroup wakes fewer than 5 times per second, the process's part
-	 * of the waits is unknown.
-	 */
+	/* Below 5 wake-ups per second a process's part of the waits is unknown. */
 	scene.suspects[1].sleeps = scene.suspects[2].sleeps = 4;
 	EXPECT(NULL);
 	scene.suspects[2].sleeps = 5;
@@ -352,9 +299,7 @@ TEST(root)
 	task(9, "web", "/", 50);
 	EXPECT("same_group", "/", "/: burner", "", "chrt -i -p 0 7",
 	       "web (PID 9 in /) waits for other tasks of its cgroup: 400 ms per second, 100 % of "
-	       "its "
-	       "waiting "
-	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
+	       "its waiting (p99 5 ms); burner (PID 7) uses 1.9 CPUs");
 	/* The culprit must not have the same command name as the victim. */
 	strcpy(scene.suspects[0].name, "web");
 	task(10, "make", "/", 1)->sleeps = 0;
@@ -381,7 +326,6 @@ TEST(autogroup)
 	scene.suspects[0].policy = SCHED_FIFO;
 	EXPECT("realtime", "/app", "burner (PID 7)", "",
 	       "for p in 7; do chrt -i -p 0 $p; echo 19 > /proc/$p/autogroup; done", NULL);
-	/* The culprit and the waiting process belong to the same session. */
 	begin();
 	scene.paths[0].path = "/";
 	wait_for("/", 400, 0);
@@ -421,8 +365,7 @@ TEST(short_lived)
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms "
-	       "per "
-	       "second, 100 % of its waiting (p99 5 ms)");
+	       "per second, 100 % of its waiting (p99 5 ms)");
 	/* If the cgroup has no setting file, the advice changes the parent's policy. */
 	scene.window.nr_settings = 0;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
@@ -433,10 +376,7 @@ TEST(short_lived)
 	/* The short-lived processes already have the policy SCHED_IDLE, so there is no advice. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
-	/*
-	 * If the short-lived processes are in the root cgroup, the advice moves their parent
-	 * process to a new cgroup.
-	 */
+	/* In the root cgroup the advice moves the parent to a new cgroup. */
 	scene.paths[1].path = "/";
 	strcpy(scene.suspects[1].cgroup, "/");
 	settings("/app");
@@ -449,10 +389,7 @@ TEST(short_lived)
 	EXPECT("short_lived", "/app", "/: cronjob", "",
 	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs",
 	       NULL);
-	/*
-	 * Short-lived processes give no finding if their number is small, or if their CPU time is
-	 * less than the CPU time of the long-lived processes.
-	 */
+	/* No finding if they are few, or use less CPU time than long-lived processes. */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 	s->count = 100;
@@ -460,10 +397,7 @@ TEST(short_lived)
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 }
 
-/*
- * Short-lived processes of /app wait behind other short-lived processes of /app. A tenth of this
- * waiting time counts as lost time.
- */
+/* Short-lived processes of /app wait for each other. A tenth counts as lost time. */
 TEST(short_lived_victims)
 {
 	struct suspect *s;
@@ -475,21 +409,14 @@ TEST(short_lived_victims)
 	s->cgroup_id = 1;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
 	       "short-lived processes of /app (2000 bomb per second) make /app wait: 30 ms per "
-	       "second, "
-	       "100 % of its waiting (p99 5 ms)");
+	       "second, 100 % of its waiting (p99 5 ms)");
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
-	/*
-	 * There is no command, because the children would inherit the policy of their parent, and
-	 * the parent would still wait.
-	 */
+	/* No command: children inherit the policy, and the parent would still wait. */
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
-	/*
-	 * The parent and its children are in one cgroup, so a cgroup setting would not help the
-	 * parent.
-	 */
+	/* Parent and children share a cgroup, so a cgroup setting would not help. */
 	settings("/app");
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
 	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
@@ -500,7 +427,6 @@ TEST(short_lived_victims)
 	s->ns = 400 * MS;
 	scene.suspects[1].ns = 1300 * MS;
 	EXPECT("same_group", "/app", "/app", NULL, NULL, NULL);
-	/* The parent of the short-lived processes is in another cgroup. */
 	begin();
 	wait_for("/batch", 300, 0);
 	s = task(0, "bomb", "", 800);
@@ -525,8 +451,7 @@ TEST(priorities_in_one_cgroup)
 	s->nice = 19;
 	EXPECT("nice", "/app", "builder (PID 7)", "", "renice -n 0 -p 8; chrt -i -p 0 7",
 	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
-	       "ms); service (PID 8) has nice 19, "
-	       "builder (PID 7) nice 0");
+	       "ms); service (PID 8) has nice 19, builder (PID 7) nice 0");
 	/* A task with nice 0 has most of the waits, so nice values are not the cause. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
@@ -552,7 +477,6 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "/sys/devices/system/cpu/cpu2/online=1", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs; CPU 2 is offline");
-	/* The cgroup hardly uses its allowed CPUs, so there is no finding same_group. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
 }
@@ -570,16 +494,11 @@ TEST(kernel_threads)
 	s->kthread = true;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0", "", "",
 	       "kernel thread kworker/u8:1-loop0 (0.3 CPUs) makes /app wait: 200 ms per second, "
-	       "100 "
-	       "% of "
-	       "its waiting (p99 5 ms)");
+	       "100 % of its waiting (p99 5 ms)");
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
-	/*
-	 * Several kernel threads use similar CPU time, so the text of the finding begins with
-	 * "kernel threads, mostly".
-	 */
+	/* Several kernel threads are similar: "kernel threads, mostly". */
 	for (uint32_t pid = 8; pid < 11; pid++) {
 		char name[] = {'k', (char)('a' + pid), '\0'};
 
@@ -596,14 +515,12 @@ TEST(kernel_threads)
 	scene.noise.delays = delays;
 	scene.noise.nr_delays = 2;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "", NULL);
-	/* The waiting task is not allowed on the idle CPU. */
 	cpuset_del(&task(20, "service", "/app", 50)->allowed, 0);
 	scene.cpu[0].busy_ratio = 0.1;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "taskset -pc 0-1 20",
 	       "kernel threads, mostly ksoftirqd/1 (0.3 CPUs, mostly NET_RX softirqs) make /app "
-	       "wait: "
-	       "200 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which its affinity "
-	       "excludes, is 90 % idle");
+	       "wait: 200 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which its "
+	       "affinity excludes, is 90 % idle");
 	strcpy(s->name, "migration/1");
 	scene.cpu[0].busy_ratio = 1.0;
 	EXPECT("stop_machine", "/app", "migration/1", "", "", NULL);
@@ -621,10 +538,7 @@ TEST(interrupts)
 						 .ns = 500 * MS,
 						 .knob = "RPS"};
 	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
-	/*
-	 * Tasks of /app waited behind other tasks. In half of the waiting time, softirqs
-	 * interrupted the tasks that ran.
-	 */
+	/* In half of the waiting time, softirqs interrupted the running tasks. */
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",
 	       "NET_RX softirqs take 50 % of CPU 1, mostly from tasks of /app (5000 per second)");
@@ -643,8 +557,7 @@ TEST(interrupts)
 	task(7, "barrier", "/batch", 900)->cpu = 0;
 	EXPECT("ipi", "", "barrier (PID 7)", "", "",
 	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, "
-	       "where "
-	       "mostly this task runs: barrier (PID 7)");
+	       "where mostly this task runs: barrier (PID 7)");
 	/*
 	 * The finding names the process that sent the IPIs, if this process is known. For the
 	 * interrupt line of a device, the finding advises to use another CPU for the interrupts.

@@ -86,10 +86,6 @@ static inline void begin(void)
 	add_group("/app");
 }
 
-/*
- * Adds waits of /app behind @culprit. @woken_ms is the wait time after wake-ups, and @preempted_ms
- * the wait time after preemptions.
- */
 static inline void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_ms)
 {
 	struct runq_group_window *app = &scene.groups[0];

@@ -44,7 +44,6 @@ TEST_WITH(v2, tree_setup, tree_teardown)
 	assert_int_equal(s.nr_cpusets, 2);
 	assert_int_equal(s.cpusets[0].len, strlen("/cg/pod/app"));
 	assert_false(cpuset_has(&s.cpusets[0].cpus, 1));
-	/* The root cgroup has no settings of its own. */
 	settings_read(tree->root, &mounts, "/", "/", &s);
 	assert_int_equal(s.nr, 0);
 }
@@ -127,7 +126,6 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].cgroup_id, 1);
 	assert_int_equal(found.list[1].parent, 3);
 	assert_int_equal(found.list[2].count, 1);
-	/* The PID of the task was reused by another task. */
 	assert_int_equal(found.list[3].pid, 0);
 	assert_string_equal(found.list[3].name, "reused");
 	free(found.list);
@@ -175,10 +173,7 @@ TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
 	#pid " (" comm ") " state " 1 1 1 0 -1 " #flags " 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 " \
 	"0 0 0 0 0 17 1 0 0\n"
 
-/*
- * A task is starved if the task is runnable at both ends of a window but hardly runs during the
- * window.
- */
+/* A starved task is runnable at both ends of a window and hardly runs in it. */
 TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -197,9 +192,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/10/task/10/stat", STAT(10, "brief", "R", 0));
 	tree_file(tree, "/proc/10/task/10/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/11/task/11/stat", STAT(11, "kworker", "R", 2097152));
-	/*
-	 * /proc/loadavg shows two runnable tasks, which are the test program and the running task.
-	 */
+	/* The two runnable tasks are the test program and the running task. */
 	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 2/99 7\n");
 	runnable_read(tree->root, &before);
 	assert_int_equal(before.nr, 0);
@@ -220,10 +213,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].pid, 7);
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
-	/*
-	 * Many runnable tasks share a few CPUs, so a task that ran for 20 of 1000 ns is not
-	 * starved.
-	 */
+	/* Many tasks share few CPUs, so 20 of 1000 ns is not starved. */
 	found.nr = 0;
 	while (after.nr < 30)
 		after.pids[after.nr++] = 100;

@@ -57,10 +57,7 @@ TEST(test_permutations)
 		struct paired paired;
 
 		for (unsigned int i = 0; i < nr; i++) {
-			/*
-			 * The samples have only a few distinct values, so many sign patterns give
-			 * the same sum as the observed signs.
-			 */
+			/* With few distinct values many sign patterns give the observed sum. */
 			d[i] = nr % 3 ? 0.3 + normal() : i % 2 ? 1.0 : 0.5;
 			pairs[i][0] = 5.0 + i;
 			pairs[i][1] = pairs[i][0] * exp(d[i]);
@@ -86,19 +83,13 @@ TEST(test_known_effect)
 	assert_true(paired.low < -0.5 && paired.low > -0.51 && paired.high > -0.5 &&
 		    paired.high < -0.49);
 	assert_true(paired.p == 2.0 / 1024.0);
-	/*
-	 * The smallest detectable effect is larger than 1.4 %, which is half of the width of the
-	 * ratio's confidence interval.
-	 */
+	/* The smallest detectable effect exceeds half of the interval (1.4 %). */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
 	paired_compare(pairs, PAIRED_MIN, 0.95, true, &paired);
 	assert_true(paired.found);
 }
 
-/*
- * A pair of rounds is omitted if a round has no waits. Five valid pairs are fewer than PAIRED_MIN,
- * so the comparison gives no verdict.
- */
+/* Pairs without waits are omitted. Five valid pairs, below PAIRED_MIN, give no verdict. */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -115,7 +106,6 @@ TEST(test_missing)
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
 }
 
-/* If the two rounds of every pair have equal values, no effect is found. */
 TEST(test_equal)
 {
 	double pairs[6][2] = {{1, 1}, {2, 2}, {3, 3}, {1, 1}, {5, 5}, {1, 1}};
@@ -164,10 +154,6 @@ TEST(test_coverage)
 	for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
 		struct tally tally = simulate(effects[i], 0.15, EXPERIMENTS);
 
-		/*
-		 * The confidence interval contains the true effect in 92 % to 98 % of the
-		 * experiments.
-		 */
 		assert_true(tally.covered >= 0.92 * EXPERIMENTS &&
 			    tally.covered <= 0.98 * EXPERIMENTS);
 		if (fabs(effects[i]) > 0.5)
@@ -175,10 +161,7 @@ TEST(test_coverage)
 	}
 }
 
-/*
- * Simulates a comparison without effect: of equal settings (A/A run), or of a cgroup that the
- * setting does not affect.
- */
+/* A comparison without effect: an A/A run, or a cgroup that the setting does not affect. */
 TEST(test_innocent)
 {
 	static const double noises[] = {0.02, 0.15, 0.6};
@@ -188,10 +171,7 @@ TEST(test_innocent)
 		assert_true(simulate(0.0, noises[i], EXPERIMENTS).found <= 0.08 * EXPERIMENTS);
 }
 
-/*
- * An effect of the reported detectable size is found in at least 92 % of the experiments (expected:
- * 95 %).
- */
+/* An effect of the reported detectable size is found in at least 92 % of experiments. */
 TEST(test_detectable)
 {
 	double mean_square = 0.0;
@@ -225,10 +205,7 @@ static struct moments of(const double *values, int nr)
 
 #define OF(...) of((const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-/*
- * Two samples with equal relative errors have four degrees of freedom, for which the quantile t is
- * 2.7764.
- */
+/* Two samples with equal errors have four degrees of freedom, with t = 2.7764. */
 TEST(test_example)
 {
 	struct moments before = OF(9, 10, 11), after = OF(18, 20, 22);
@@ -301,10 +278,7 @@ TEST(test_ranges)
 	assert_false(unpaired_ranges(&before, &after).changed);
 }
 
-/*
- * The confidence interval contains the true ratio in 95 of 100 experiments, even if the two samples
- * have different sizes or spreads.
- */
+/* The interval contains the true ratio in 95 %, also for unequal sizes or spreads. */
 TEST(test_unpaired_coverage)
 {
 	for (int ratio = 1; ratio <= 3; ratio++) {

@@ -36,7 +36,6 @@ TEST(names)
 	}
 }
 
-/* Two PMUs have the event, a third PMU lacks the event, and a fourth PMU is of another vendor. */
 TREE_TEST(pmus)
 {
 	uint32_t types[PERF_MAX_PMUS], sum = 0;
@@ -55,7 +54,6 @@ TREE_TEST(pmus)
 	for (int i = 0; i < 2; i++)
 		sum += types[i];
 	assert_int_equal(sum, 19);
-	/* A PMU whose type cannot be read is omitted. */
 	tree_file(tree, PMUS "armv8_cortex_x3/type", "x\n");
 	assert_int_equal(perf_pmu_types(tree->root, "armv8_", "cnt_cycles", types), 1);
 	assert_int_equal(types[0], 9);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests how names of pods and containers are read from kubelet's log directories, which may also
- * contain other files.
- */
+/* Tests names of pods and containers from kubelet's log directories. */
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,10 +70,7 @@ TEST(links)
 	check_text(name.container, "nginx-proxy");
 	check_text(name.id, ID);
 	assert_false(name.cut);
-	/*
-	 * kubelet cuts the name of a log link before the suffix .log, so that the name has 255
-	 * bytes.
-	 */
+	/* kubelet cuts a log link's name before .log to 255 bytes. */
 	memset(pod, 'p', sizeof(pod));
 	snprintf(file, sizeof(file), "%.180s_shop_nginx-%.59s.log", pod, ID);
 	assert_int_equal(strlen(file), 255);
@@ -166,7 +157,6 @@ TREE_TEST(come_and_go)
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
 	pods_close(pods);
-	/* The directory of the pod exists before the log directories are opened. */
 	make_pod(tree, "shop_web_" UID);
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	check_names(pods, UID, NULL, "shop", "web", "");
@@ -207,10 +197,7 @@ TREE_TEST(other_types)
 	pods_close(pods);
 }
 
-/*
- * If the log directories give two names for one pod UID, no name is shown, because one of the two
- * names is wrong.
- */
+/* Two names for one pod UID: no name is shown, because one is wrong. */
 TREE_TEST(contradictions)
 {
 	struct pods *pods = open_names(tree);
@@ -221,7 +208,6 @@ TREE_TEST(contradictions)
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, UID, NULL, "", "", "");
-	/* The link of the container names another pod than the directory of the pod. */
 	check_names(pods, STATIC, ID, "bank", "db", "");
 	pods_close(pods);
 }
@@ -239,17 +225,13 @@ TREE_TEST(cut_ids)
 	tree_link(tree, path, "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, STATIC, ID, "shop", pod, "nginx");
-	/*
-	 * A truncated container ID matches a container only within the same pod, and only if all
-	 * its digits match.
-	 */
+	/* A truncated ID matches only within its pod and with all its digits. */
 	check_names(pods, UID, ID, "", "", "");
 	check_names(pods, NULL, ID, "", "", "");
 	check_names(pods, STATIC, STATIC STATIC, "shop", pod, "");
 	pods_close(pods);
 }
 
-/* The pods are found again after the log directory was replaced. */
 TREE_TEST(directory_replaced)
 {
 	struct pods *pods = open_names(tree);

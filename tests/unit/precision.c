@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the window length that is needed for a requested precision. The window length is computed
- * by a formula, or estimated from the errors of a simulated kernel.
- */
+/* Tests the window length for a precision, by formula and from simulated errors. */
 #include "test.h"
 
 #include <math.h>
@@ -21,22 +18,14 @@ TEST(rules)
 {
 	struct precision p;
 
-	/*
-	 * The unit of /proc/stat is 1/100 s, so at any HZ a precision of 0.1 % needs a window of 10
-	 * s.
-	 */
+	/* The unit is 1/100 s, so 0.1 % needs 10 s at any HZ. */
 	precision_rule(0.001, 100, 1000, &p);
 	assert_int_equal(p.rounding_ns, 10000000000ULL);
 	precision_rule(0.01, 100, 250, &p);
 	assert_int_equal(p.rounding_ns, 1000000000ULL);
-	/*
-	 * expected window in seconds at a load of 50 %: 1.96² (95 % confidence) × 0.5 × 0.5 /
-	 * (0.01² (precision) × 250 (HZ))
-	 */
+	/* In s, at 50 % load and HZ 250: 1.96² × 0.5 × 0.5 / (0.01² × 250) */
 	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
-	/*
-	 * If a tick is longer than the unit of /proc/stat, the tick determines the rounding error.
-	 */
+	/* A tick longer than the unit determines the rounding error. */
 	precision_rule(0.01, 100, 50, &p);
 	assert_int_equal(p.rounding_ns, 2000000000ULL);
 }
@@ -91,47 +80,31 @@ TEST(from_errors)
 	sampled(busy, NR_TICKS);
 	nr = sampled_points(busy, 100000, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
-	/*
-	 * expected window in seconds at a load of 30 %: 1.96² (95 % confidence) × 0.3 × 0.7 /
-	 * (0.01² (precision) × 250 (HZ)), plus a small part for rounding
-	 */
+	/* In s, at 30 % load: 1.96² × 0.3 × 0.7 / (0.01² × 250), plus rounding */
 	assert_true(window > 29000 * MS && window < 36000 * MS);
 	ticks = window / (4 * MS);
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)
 		within += fabs(sampled_error(busy, from, ticks, 0.0)) <= 0.01;
 	assert_true((double)within / (double)of > 0.92 && (double)within / (double)of < 0.98);
-	/*
-	 * From a recording of only eleven seconds, as in `subtick audit`, the estimated window
-	 * length is within a factor of two of the expected window length.
-	 */
 	nr = sampled_points(busy, 2750, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
-	/*
-	 * No window length gives a precision better than the systematic error of the measured load.
-	 * With a systematic error of 0.5 %, a precision of 1 % needs a longer window.
-	 */
+	/* A systematic error of 0.5 % is a limit, and lengthens the window for 1 %. */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
 	assert_true(precision_estimate(0.01, points, nr, 0.005, 400000 * MS) > 100000 * MS);
 	free(busy);
 }
 
-/*
- * If the kernel accounts CPU time exactly, the only error is the rounding to 10 ms at both ends of
- * the window.
- */
+/* With exact accounting only the rounding to 10 ms at both ends is left. */
 TEST(of_rounding)
 {
 	static const struct precision_point points[] = {
 		{100 * MS, 0.04, 100.0}, {200 * MS, 0.02, 50.0}, {1000 * MS, 0.004, 10.0}};
 	uint64_t window = precision_estimate(0.01, points, 3, 0.0, 10000 * MS);
 
-	/*
-	 * expected window: 1.96 (95 % confidence) × 4 ms (error × window of each point) / 0.01
-	 * (precision)
-	 */
+	/* 1.96 × 4 ms (error × window of each point) / 0.01 */
 	assert_true(fabs((double)window / 1e9 - 0.784) < 0.001);
 	assert_int_equal(precision_estimate(0.01, points, 1, 0.0, 10000 * MS), 0);
 	assert_int_equal(precision_estimate(0.01, points, 3, 0.0, 0), 0);

@@ -2,11 +2,6 @@
 /* Tests parsing /proc/stat and /proc/schedstat: accepted and refused texts, changing files. */
 #include "test.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "host/procstat.h"
 #include "base/cpuset.h"
 #include "tree.h"
@@ -52,16 +47,12 @@ TEST(test_offline_gap)
 	for (int cpu = 1; cpu < 5; cpu++)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
-	/*
-	 * If the caller's array is shorter than the number of CPUs in /proc/stat, the caller gets
-	 * the first CPUs. The parser of /proc/stat writes nothing beyond the caller's array.
-	 */
+	/* Only CPUs that fit the array are written, and nothing beyond the array. */
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(cpus[0].nr_cols, 4);
 	assert_int_equal(cpus[1].nr_cols, 0xff);
 	assert_int_equal(cpus[2].nr_cols, 0xff);
-	/* The syntax of lines for CPUs beyond the caller's array is still checked. */
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
 }
@@ -117,7 +108,6 @@ TEST(test_malformed)
 	assert_int_equal(procstat_parse("cpu0 1 2\0003 4 5\n", 17, cpus, 2), -EINVAL);
 }
 
-/* A text of /proc/stat that is cut off in the middle of a line is refused. */
 TEST(test_truncated)
 {
 	static const char text[] = "cpu  30 0 0 0\ncpu0 10 20 30 40\ncpu1 50 60 70 80\nintr 7\n";
@@ -197,7 +187,6 @@ TEST(test_versions)
 	assert_int_equal(
 		parse_schedstat("version 14\ntimestamp 1\ncpu0 1 2 3 4 5 6 7 8 9 10 11 12\n", cpus, 3), 0);
 	assert_int_equal(cpus[0].run_ns, 10);
-	/* The parser of /proc/schedstat writes nothing beyond the caller's array. */
 	memset(cpus, 0, sizeof(cpus));
 	assert_int_equal(parse_schedstat("version 15\ncpu0 1 2 3 4 5 6 7 8 9\ncpu1 1 2 3 4 5 6 7 8 9\n"
 			       "cpu2 1 2 3 4 5 6 7 8 9\n",

@@ -36,13 +36,11 @@ static const char *render(enum prom_format format)
 	return text.data;
 }
 
-/* The page contains no metric family without samples. */
 TEST(test_empty)
 {
 	begin(F_CPU, NULL, 0);
 	assert_string_equal(render(PROM_TEXT), "");
 	assert_string_equal(render(PROM_OPENMETRICS), "# EOF\n");
-	/* The page contains no sample of a series that is not marked as shown. */
 	ADD(LABEL("cpu", "2"), LABEL("context", "task"))->shown = 2;
 	assert_string_equal(render(PROM_TEXT), "");
 	series_free(&table);
@@ -50,10 +48,7 @@ TEST(test_empty)
 
 TEST(test_labels)
 {
-	/*
-	 * Label values with terminal control sequences are escaped. The sequence CSI occurs as one
-	 * byte, as ESC [ and as U+009B.
-	 */
+	/* Terminal sequences are escaped: CSI as one byte, as ESC [ and as U+009B. */
 	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
 					     LABEL("b", "\xff<script>\x9b\xc2\x9b")};
 	struct labels *labels = labels_new(pairs, 2);
@@ -91,7 +86,6 @@ TEST(test_accept)
 		{"application/openmetrics-textual", PROM_TEXT},
 		{";;;,,;q=", PROM_TEXT},
 		{"text/plain;a=\"q=0\",application/openmetrics-text;q=0.1", PROM_TEXT},
-		/* Accept headers that Prometheus 2.42 and 3.5 send for native histograms. */
 		{PROTOBUF ",application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
 			  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
 		 PROM_PROTOBUF},
@@ -113,17 +107,13 @@ TEST(test_accept)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (prom_accept(rows[i].accept, true) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
-	/*
-	 * If the format with the highest weight in the Accept header is not offered, the offered
-	 * format with the next weight is chosen.
-	 */
+	/* If the preferred format is not offered, the next weight is used. */
 	assert_int_equal(prom_accept(PROTOBUF ",application/openmetrics-text;q=0.5,text/plain;q=0.4",
 				     false),
 			 PROM_OPENMETRICS);
 	assert_int_equal(prom_accept(PROTOBUF, false), PROM_TEXT);
 }
 
-/* The page is larger than one block of memory, to test the boundaries between blocks. */
 TEST(test_blocks)
 {
 	const char *text;

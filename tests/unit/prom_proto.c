@@ -50,10 +50,7 @@ static const struct page *render(void)
 				    sizeof(bytes) - 1);                                           \
 	} while (0)
 
-/*
- * A double cannot represent the current time in nanoseconds exactly. A number in the protobuf page
- * equals the double that a parser reads from the number in the text page.
- */
+/* Numbers equal the doubles that a parser reads from the text page. */
 TEST(test_nearest)
 {
 	double got;
@@ -75,10 +72,7 @@ TEST(test_nearest)
 	series_free(&table);
 }
 
-/*
- * Makes a native histogram from boundaries. 3 waits are in the zero bucket, 0 and 4 in the next
- * buckets, and 300 above the last boundary.
- */
+/* Cumulative boundaries: 3 waits in the zero bucket, 0 and 4 next, 300 above the last. */
 TEST(test_coarse)
 {
 	static const uint64_t le[] = {250000000, 500000000, 1000000000};
@@ -111,11 +105,7 @@ TEST(test_coarse)
 	series_free(&table);
 }
 
-/*
- * A native histogram can have bucket counts that are not derived from the cumulative counts. A span
- * is a list of consecutive buckets. A gap of two empty buckets is filled with zeros, and after a
- * gap of three empty buckets a new span begins.
- */
+/* Spans of consecutive buckets: a gap of two is filled with zeros, a gap of three ends a span. */
 TEST(test_fine)
 {
 	union word *words;
@@ -141,10 +131,7 @@ TEST(test_fine)
 	series_free(&table);
 }
 
-/*
- * The page is larger than one block of memory, and its labels have several sizes. The length prefix
- * of the metric family covers all its rows.
- */
+/* A page of several blocks. The length prefix of the family covers all rows. */
 TEST(test_blocks)
 {
 	const struct page *page;
@@ -166,7 +153,6 @@ TEST(test_blocks)
 	series_free(&table);
 }
 
-/* If an allocation fails, rendering fails and returns no partial page. */
 TEST(test_memory)
 {
 	static struct page page;

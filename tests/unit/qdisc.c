@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests queueing disciplines: the netlink request for ETF byte by byte, and the message that
- * restores the old discipline.
- */
+/* Tests the netlink request for ETF byte by byte, and restoring the old discipline. */
 #include "test.h"
 
 #include <linux/pkt_sched.h>
@@ -70,10 +67,7 @@ TEST(test_look)
 	struct qdisc_found found = {.ifindex = 5};
 	struct rtnl_request message;
 
-	/*
-	 * Some disciplines need no restoring: the kernel's default discipline, the discipline of
-	 * another device, and the default children of mq.
-	 */
+	/* The kernel's default, other devices and mq's children need no restoring. */
 	message = dumped(5, TC_H_ROOT, 0, "mq", NULL, 0);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_false(found.own);
@@ -85,10 +79,7 @@ TEST(test_look)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(!found.own && !found.tree);
 
-	/*
-	 * A root discipline that the user configured is restored, without the attributes that only
-	 * the kernel may set.
-	 */
+	/* A configured root is restored, without attributes of the kernel. */
 	message = dumped(5, TC_H_ROOT, 0x80020000, "fq_codel", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.own && !found.tree);
@@ -100,10 +91,7 @@ TEST(test_look)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.tree);
 
-	/*
-	 * A discipline with classes cannot be restored, because a netlink dump of disciplines does
-	 * not contain the classes.
-	 */
+	/* A dump lacks classes, so a discipline with classes cannot be restored. */
 	found = (struct qdisc_found){.ifindex = 5};
 	message = dumped(5, TC_H_ROOT, 0x10000, "htb", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);

@@ -114,10 +114,7 @@ TEST(test_fields)
 	report_free(report);
 }
 
-/*
- * Calls every setter of a report and makes each array of the report grow. build() ignores the
- * return values of the setters, as the code that measures does.
- */
+/* Calls every setter and grows each array. Setters' results are ignored, as in meters. */
 static struct report *build(void)
 {
 	struct report *report = report_begin("runq", 0, 0, "bpf-pmu");
@@ -151,7 +148,6 @@ static struct report *build(void)
 	return report;
 }
 
-/* Returns the printed report, or NULL if view_write() refuses the report and prints nothing. */
 static char *print(const struct report *report)
 {
 	char *text = NULL;
@@ -171,10 +167,7 @@ static char *print(const struct report *report)
 	return NULL;
 }
 
-/*
- * If an allocation fails while a report is built, view_write() refuses the report. If a later call
- * replaces the string whose allocation failed, the report is still complete.
- */
+/* view_write() refuses a report with a failed allocation, unless its string was replaced. */
 TEST(test_build_without_memory)
 {
 	struct report *good = build();
@@ -210,7 +203,6 @@ TEST(test_build_without_memory)
 	report_free(good);
 }
 
-/* If an allocation fails in view_write(), view_write() returns -ENOMEM. */
 TEST(test_view_without_memory)
 {
 	struct report *report = build();

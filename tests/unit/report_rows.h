@@ -44,14 +44,12 @@ static inline void expect_row(const struct table *table, size_t row, const char 
 	free(copy);
 }
 
-/* Compares a row of the named table of @report with @cells. */
 static inline void expect_cells(const struct report *report, const char *table, size_t row,
 				const char *cells)
 {
 	expect_row(report_find(report, table), row, cells);
 }
 
-/* Returns the output of @view for @report. The caller frees the returned text. */
 static inline char *text_of(struct view view, const struct report *report)
 {
 	char *text = NULL;
@@ -85,7 +83,6 @@ static inline void expect_json(const struct report *report, const char *part)
 	free(text);
 }
 
-/* Returns the number of occurrences of @what in @text. */
 static inline size_t times_in(const char *text, const char *what)
 {
 	size_t nr = 0;

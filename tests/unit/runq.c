@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the calculations for run-queue waits: exact counts at boundaries, windows, sampling errors,
- * and rows of blame (who made whom wait).
- */
+/* Tests counts at boundaries, windows, sampling errors and rows of blame. */
 #include "test.h"
 
 #include <math.h>
@@ -18,7 +15,6 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Counts a wait as bpf/runq.bpf.c does. */
 static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		       const uint8_t in[HIST_NR], uint64_t wait_ns)
 {
@@ -29,10 +25,7 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		count[HIST_NR + in[bucket] - 1]++;
 }
 
-/*
- * Tests the counts at boundaries, with waits just below, at and just above each boundary. The
- * tested boundaries are at or near the limits of histogram buckets.
- */
+/* Waits just below, at and above boundaries, which are near the limits of buckets. */
 TEST(test_le_is_exact)
 {
 	static const uint64_t le[] = {
@@ -158,7 +151,6 @@ TEST(test_slot_read)
 	expect_entry(&diff, 0, 100, 1);
 	expect_entry(&diff, 1, HIST_NR + 3, 1);
 	expect_entry(&diff, 2, HIST_NR + RUNQ_NR_LE - 1, 5);
-	/* runq_slot_read() reads only the counters of the first nr_le boundaries. */
 	shape.nr_le = 3;
 	runq_slot_read(slot, &shape, cause_ns, &now);
 	assert_int_equal(now.nr, 3);
@@ -197,19 +189,12 @@ TEST(test_sampling_error)
 	}
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
-	/*
-	 * The mean of the estimated sums of waits is within four standard errors of the true sum.
-	 * The standard error that runq_sum_stderr() returns is within 10 % of the true standard
-	 * error.
-	 */
+	/* Within four standard errors. runq_sum_stderr() is within 10 % of the true one. */
 	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
 	assert_true(fabs(shown - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);
 }
 
-/*
- * Rows of the blame table with the same victim and culprit are merged. The merged rows are sorted
- * by victim and then by culprit.
- */
+/* Rows with the same victim and culprit are merged, and sorted by victim and culprit. */
 TEST(test_blame_merge)
 {
 	struct runq_row rows[] = {
@@ -236,9 +221,7 @@ TEST(test_blame_rank)
 	uint64_t sum = 0;
 	size_t nr = runq_rows_rank(rows, 7, 3);
 
-	/*
-	 * Victims 1, 2 and 3 waited 375, 300 and 1 ns. Each victim keeps at most three blame rows.
-	 */
+	/* Victims waited 375, 300 and 1 ns, and each keeps at most three rows. */
 	assert_int_equal(nr, 6);
 	assert_int_equal(rows[0].pair.victim, 1);
 	assert_int_equal(rows[0].pair.culprit, 13);
@@ -252,7 +235,6 @@ TEST(test_blame_rank)
 		sum += rows[i].charge.wait_ns;
 	assert_int_equal(sum, 676);
 	assert_int_equal(runq_rows_rank(NULL, 0, 3), 0);
-	/* Victims are ranked by their wait time and not by their key. */
 	nr = runq_rows_rank(late, 4, 3);
 	assert_int_equal(nr, 4);
 	assert_int_equal(late[0].pair.victim, 9);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests avoidable waits: a task waits although an idle core could run it. Compares the times that
- * the BPF programs count with a brute-force calculation over random schedules.
- */
+/* Compares waits with an idle core that could run the task with brute force. */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -10,13 +7,10 @@
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_avoidable.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #define MOST_CORES 70
 #define NR_TASKS   24
@@ -90,7 +84,6 @@ static void put(struct job *job, u32 cpu)
 	job->task.se.cfs_rq = &cfs[job - jobs][cpu];
 }
 
-/* Advances the simulated time, and adds the elapsed time to each waiting task. */
 static void pass(void)
 {
 	u64 ns = 1 + below(1000);
@@ -142,10 +135,7 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	}
 	assert_int_equal(least, most);
 	assert_int_equal(job->sum.excluded_ns - was->excluded_ns, job->excluded_ns);
-	/*
-	 * If the affinity of a task changes during a wait, the task may no longer be allowed on the
-	 * idle core that is reported.
-	 */
+	/* The affinity may have changed, so the reported core may be forbidden now. */
 	if (job->sum.cpu && !is_hard)
 		assert_true(job->sum.cpu <= nr_cpus && may_use(job, job->sum.cpu - 1));
 	nr_named += least && job->sum.cpu;
@@ -154,7 +144,6 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	sum_excluded_ns += job->excluded_ns;
 }
 
-/* Switches a core to a task that waits for the core, or to the idle task. */
 static void dispatch_on(u32 cpu, bool known)
 {
 	struct job *prev = runs[cpu], *next = NULL;
@@ -203,7 +192,6 @@ static void move(struct job *job)
 	job->inexact |= cfs[job - jobs][to].throttled_clock_self_time;
 }
 
-/* Begins or ends the throttling of a waiting task by a quota. */
 static void throttle(struct job *job)
 {
 	static u64 since[NR_TASKS];
@@ -253,7 +241,6 @@ static void set_up(u32 cores, u64 seed)
 	}
 }
 
-/* All cores are idle at the start. The BPF task iterator finds the idle cores. */
 static void find_idle(void)
 {
 	for (u32 i = 0; i < nr_cpus; i++) {
@@ -282,10 +269,7 @@ static void run(bool hard)
 			throttle(job);
 			break;
 		case 11:
-			/*
-			 * The BPF programs compare the affinity mask once per wait, so a mask that
-			 * changes and changes back is not detected.
-			 */
+			/* The mask is compared once per wait; a change back and forth is missed. */
 			if (job->inexact)
 				break;
 			job->inexact = true;
@@ -333,10 +317,7 @@ TEST(bounds)
 	}
 }
 
-/*
- * A wait is not avoidable if user space cannot change the affinity of the task, or if migration of
- * the task is disabled.
- */
+/* A wait is not avoidable if affinity is fixed or migration disabled. */
 TEST(fixed)
 {
 	struct job *waits = &jobs[0], *holder = &jobs[1];

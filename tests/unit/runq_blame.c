@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests rows of blame, which record how long a victim waited for a culprit. Each window contains
- * exactly the blame that was added in the window, in any order of creating and reading rows.
- */
+/* Tests rows of blame: a window has exactly its own, in any order of creation and reading. */
 #include "measure/runq/blame.h"
 
 #include <bpf/bpf.h>
@@ -13,18 +10,13 @@
 static const struct runq_chunks no_chunks;
 static bool not_in_index;
 
-/*
- * Test double that updates the simulated BPF maps. The linker replaces bpf_map_update_elem() with
- * the test double; see meson.build.
- */
-int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
+/* Test double that updates the simulated BPF maps; see meson.build. */
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
 	assert_true(rows_update(fd, value));
 	return 0;
 }
 
-int __wrap_bpf_map_delete_elem(int fd, const void *key);
 int __wrap_bpf_map_delete_elem(int fd, const void *key)
 {
 	if (not_in_index)
@@ -33,10 +25,6 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/*
- * A window contains only the blame that was added in the window. Rows of the blame table are freed
- * after their group has ended.
- */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -58,10 +46,7 @@ TEST(test_blame)
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
 	assert_int_equal(rows_pairs, 1);
 	assert_int_equal(rows_nr_free, 2);
-	/*
-	 * Freed rows of the blame table are reused for other groups. Each row contains only the
-	 * waits of its pair of victim and culprit.
-	 */
+	/* A reused row has only the waits of its new pair. */
 	rows_charge(8, 5, 3);
 	rows_charge(8, 6, 4);
 	rows_charge(8, 5, 3);
@@ -77,11 +62,7 @@ TEST(test_blame)
 	runq_blame_close(&rows_table);
 }
 
-/*
- * One core has reserved a row of the blame table but not written it. A second core has reserved a
- * row after the unwritten row, and has written its own row. The reader returns the written row
- * immediately, and the unwritten row after its core has written it.
- */
+/* A row that is reserved but not written does not hide later rows, and is read when written. */
 TEST(test_blame_unwritten)
 {
 	uint32_t taken[ROWS_CPUS];
@@ -108,10 +89,7 @@ static bool seven_ended(const void *arg, uint64_t key)
 	return key == 7;
 }
 
-/*
- * While a core creates a row of the blame table for an ended group, the row must not be given to
- * another pair of victim and culprit.
- */
+/* A row that a core creates for an ended group is given to no other pair. */
 TEST(test_blame_in_the_making)
 {
 	const uint64_t retired[] = {7};
@@ -134,10 +112,7 @@ TEST(test_blame_in_the_making)
 	runq_blame_close(&rows_table);
 }
 
-/*
- * A row of the blame table that is created after the end of its group is reported once and then
- * freed. Rows of groups that have not ended stay in the blame table.
- */
+/* A row created after the end of its group is reported once and freed. */
 TEST(test_blame_late)
 {
 	const uint64_t retired[] = {7};
@@ -153,7 +128,6 @@ TEST(test_blame_late)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* A new wait of group 5 behind the ended group 7 is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);
@@ -163,7 +137,6 @@ TEST(test_blame_late)
 	assert_int_equal(rows_nr_free, 2);
 	assert_int_equal(rows_pairs, 2);
 	assert_int_equal(rows_table.nr_late, 0);
-	/* When a freed row is given to another pair, the counters of the row start at zero. */
 	rows_charge(8, 5, 4);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

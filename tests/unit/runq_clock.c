@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the estimated lag of a run queue's clock, computed from readings of two drifting clocks.
- * The test knows the true lag of the simulated run queue's clock.
- */
+/* Tests the estimated lag of a run queue's clock from readings of two drifting clocks. */
 #include "test.h"
 
 #include <linux/types.h>
@@ -76,11 +73,7 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		u64 late = i % 2 ? next_random(3 * MS) : 0;
 		s64 off = look(core, 1 + next_random(past), late);
 
-		/*
-		 * The estimated lag may be up to 700 ns too high, because the code path from the
-		 * clock update to the tracepoint may take up to 700 ns longer than the shortest
-		 * path.
-		 */
+		/* The path from the update to the tracepoint varies by up to 700 ns. */
 		if (off > 700)
 			off -= 700;
 		else if (off > 0)
@@ -110,10 +103,7 @@ TEST(test_drift_is_learned)
 
 		core_start(&core, rates[i], 0.0);
 		worst_of(&core, 40000, MS);
-		/*
-		 * Once the drift of the clocks is known, the estimated lag has an error below 5 us
-		 * on a core that was idle for a second.
-		 */
+		/* With a known drift the error is below 5 us after a second of idle. */
 		assert_true(worst_of(&core, 200, S) < 5 * US);
 	}
 }
@@ -124,11 +114,7 @@ TEST(test_known_drift_from_the_start)
 
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
-	/*
-	 * The duration of the shortest path from the clock update to the tracepoint is found within
-	 * a few readings. The first estimates of the clock lag are too low by the duration of the
-	 * shortest path to the tracepoint.
-	 */
+	/* The shortest path to the tracepoint is found within a few readings. */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
 
@@ -137,10 +123,7 @@ TEST(test_first_look_is_not_late)
 	struct core core;
 
 	core_start(&core, 0.0, 0.0);
-	/*
-	 * Before the first reading of a clock without lag, the estimated lag may be too low but
-	 * never too high.
-	 */
+	/* Before a reading without lag, the estimate is never too high. */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
 	/* The next reading of a clock without lag corrects the estimated lag. */
 	look(&core, MS, 0);
@@ -153,10 +136,7 @@ TEST(test_long_silence)
 
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
-	/*
-	 * On an isolated core that switches once in two days, the drift of the clocks must not be
-	 * counted as lag.
-	 */
+	/* The drift within two days on an isolated core is no lag. */
 	assert_true(look(&core, 2 * 86400 * S, 2 * US) <= 0);
 	look(&core, MS, 0);
 	assert_true(worst_of(&core, 100, MS) < US);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the BPF programs of `subtick runq` on a simulated machine, with simulated BPF maps and the
- * kernel's accounting at each context switch.
- */
+/* Runs the BPF programs of `subtick runq` with simulated maps and the kernel's accounting. */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_CORE_H
 #define SUBTICK_TESTS_UNIT_RUNQ_CORE_H
 
@@ -37,17 +34,13 @@ static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
-/*
- * The first chunk of counter slots is at a fixed address. The BPF programs address the first chunk
- * of counter slots by a pointer into the middle of the chunk.
- */
+/* BPF programs address the first chunk of slots by a pointer into its middle. */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
 #define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)
 #define FIXED(name) ((void *)name##_area)
 #define OFFSET(base, offset) ((void *)((char *)(base) + (offset)))
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
@@ -56,10 +49,7 @@ static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 #undef const
 #pragma GCC diagnostic pop
 
-/*
- * Features of simulated kernels: the newest kernel, the oldest kernel, and a kernel without
- * CONFIG_SCHED_INFO.
- */
+/* The newest kernel, the oldest kernel, and a kernel without CONFIG_SCHED_INFO. */
 #define NEW_KERNEL " __state sched_info cfs_rq throttled_clock_self_time __parent "
 #define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
 #define NO_INFO	   " __state __parent "
@@ -178,7 +168,6 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &row_of)
 		return row_number(((const struct runq_pair *)key)->victim,
 				  ((const struct runq_pair *)key)->culprit);
-	/* The maps of `subtick load` are empty. */
 	for (u32 i = 0; map == &slot_of && i < fake.nr_index; i++)
 		if (fake.index[i].key == *(const u64 *)key)
 			return &fake.index[i].slot;
@@ -193,10 +182,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	if (map == &row_of) {
 		if (fake.nr_rows == fake.max_rows)
 			return -E2BIG;
-		/*
-		 * The pair of keys is written into its blame row before the map row_of shows the
-		 * number of the row to readers.
-		 */
+		/* The pair is written before row_of shows the row to readers. */
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
 		row_add(key, fake.competitor ? NR_BLAME - 1 : *(const u32 *)value);
 		return fake.competitor ? -EEXIST : 0;
@@ -270,13 +256,11 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 		fake.nr_events++;
 }
 
-/* Fills the table that maps short waits to buckets, as user space does. */
 static inline void fake_table(void)
 {
 	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)first_memory);
 }
 
-/* Writes the boundaries of the option --le, as user space does. */
 static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 {
 	unsigned int bad;
@@ -288,7 +272,6 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 	fake_table();
 }
 
-/* Returns the memory of the counter slot with the given number. */
 static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
@@ -310,7 +293,6 @@ static inline struct runq_shape fake_shape(void)
 				   .nr_le = RUNQ_NR_LE};
 }
 
-/* Counters of a group, including its histogram buckets. */
 struct fake_totals {
 	uint64_t count, sum_ns, max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES];
@@ -348,10 +330,7 @@ static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64
 	runq_le_counts(&scale, &hist, le, nr, ret_counts);
 }
 
-/*
- * Returns the total length of all waits. The BPF programs add up only the waits of groups whose
- * slots are outside of the first chunk.
- */
+/* Total of all waits. BPF programs add up only waits of groups outside the first chunk. */
 static inline u64 fake_waited(void)
 {
 	struct runq_shape shape = fake_shape();
@@ -364,7 +343,6 @@ static inline u64 fake_waited(void)
 	return sum;
 }
 
-/* Selects fine histograms if @steps is false, or counts at boundaries if @steps is true. */
 static inline void fake_layout(bool steps)
 {
 	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
@@ -420,16 +398,12 @@ static inline void fake_reset(void)
 	slot_changes = 0;
 }
 
-/* Updates the simulated run queue's clock. */
 static inline void fake_clock(u32 cpu)
 {
 	fake.rq[cpu].clock = shim_now - fake.rq_behind[cpu];
 }
 
-/*
- * Simulates sched_info_enqueue() of kernel/sched/stats.h, which runs just after an update of the
- * run queue's clock.
- */
+/* sched_info_enqueue() of kernel/sched/stats.h, just after an update of the clock. */
 static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
 {
 	task->se.cfs_rq = cfs_rq;
@@ -452,10 +426,7 @@ static inline void fake_arrive(struct task_struct *task)
 	task->sched_info.last_arrival = task->se.cfs_rq->rq->clock;
 }
 
-/*
- * If want_load is set, the switch program that runq and load share must change the counters of load
- * in the same way as the separate switch program of load.
- */
+/* The switch program of runq and load changes load's counters as load's own program does. */
 static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 {
 	struct load_slot *slot = &cores[cpu].load, before = *slot, after;
@@ -468,10 +439,7 @@ static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 	assert_memory_equal(slot, &after, sizeof(after));
 }
 
-/*
- * Simulates a context switch. As in __schedule(), the BPF program runs before the kernel's
- * accounting.
- */
+/* Simulates a context switch. The BPF program runs before the kernel's accounting. */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
 {

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of `subtick runq` at single context switches: starts of waits, clock
- * corrections, quota, blame, long waits.
- */
+/* Tests `subtick runq` at single switches: starts, clock corrections, quota, blame, events. */
 #include "runq_switch.h"
 
-/*
- * If a task was queued before the BPF programs were attached, the start of its wait is unknown, and
- * the wait is not counted. If a task was preempted on its way to sleep, the start of its next wait
- * is unknown.
- */
+/* A task that was queued before the start, or preempted on its way to sleep. */
 TEST_WITH(unknown_start, reset, NULL)
 {
 	swap(0, &idle, &task[1], true);
@@ -32,7 +25,6 @@ TEST_WITH(negative_wait, reset, NULL)
 	assert_int_equal(fake_waited(), 0);
 }
 
-/* A task woken and dispatched in the same nanosecond has a wait of 0 ns. */
 TEST_WITH(wait_of_nothing, reset, NULL)
 {
 	wake(100, &task[1]);
@@ -43,9 +35,7 @@ TEST_WITH(wait_of_nothing, reset, NULL)
 	assert_int_equal(fake.nr_rows, 0);
 }
 
-/*
- * A clock correction that is longer than the wait, or longer than any possible lag, is not applied.
- */
+/* Corrections longer than the wait or than any possible lag are not applied. */
 TEST_WITH(odd_corrections, reset, NULL)
 {
 	__u64 *word = &tasks_area[task[1].pid].delay;
@@ -65,10 +55,7 @@ TEST_WITH(odd_corrections, reset, NULL)
 	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS + 800);
 }
 
-/*
- * A task is preempted while the run queue's clock lags and the task's table entry belongs to
- * another task. The measured wait of the preempted task begins at the preemption.
- */
+/* Preempted while the clock lags and the entry is another task's: the wait begins here. */
 TEST_WITH(late_with_a_twin, reset, NULL)
 {
 	wake(0, &task[1]);
@@ -84,7 +71,6 @@ TEST_WITH(late_with_a_twin, reset, NULL)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
-/* The BPF programs count no wait on a CPU that option --cpu excludes. */
 TEST_WITH(skipped_cpu, reset, NULL)
 {
 	cores[0].runq.skip = 1;
@@ -100,20 +86,14 @@ static void hold(u64 ns, u32 group)
 	cfs_rq[group].throttled_clock_self_time += ns;
 }
 
-/*
- * The task was throttled for 4000 ns of its wait of 5000 ns. The 4000 ns of throttling are charged
- * to the quota, and the other 1000 ns of the wait to the running task.
- */
+/* 4000 of 5000 ns are throttled, and 1000 ns are behind the running task. */
 static void throttled_by(int (*by)(u64 *))
 {
 	struct fake_totals totals;
 
 	program = by;
 
-	/*
-	 * At the first dispatch of a task the BPF program only reads the kernel's total of
-	 * throttled time.
-	 */
+	/* The first dispatch only reads the total of throttled time. */
 	hold(123456, 1);
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
@@ -127,15 +107,11 @@ static void throttled_by(int (*by)(u64 *))
 	assert_int_equal(totals.sum_ns, 100 + 5000);
 	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
-	/* The throttled time of a wait is not charged a second time to the next wait. */
 	swap(7000, &task[1], &idle, true);
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000);
-	/*
-	 * If throttling began before the wait, only the throttled time since the start of the wait
-	 * is charged.
-	 */
+	/* Only throttled time since the start of the wait is charged. */
 	swap(9000, &task[1], &idle, true);
 	wake(10000, &task[1]);
 	hold(50000, 1);
@@ -150,10 +126,7 @@ TEST_WITH(throttled, reset, NULL)
 	throttled_by(runq_causes);
 }
 
-/*
- * Before Linux 6.6 the field with the kernel's total of throttled time has other names, and may be
- * missing.
- */
+/* Before Linux 6.6 the total of throttled time has other names or is missing. */
 TEST_WITH(throttled_in_old_kernels, reset, NULL)
 {
 	static const char *const fields[] = {
@@ -192,11 +165,7 @@ static u64 throttled_of(u32 pid)
 	return fake_read(head).cause_ns[RUNQ_THROTTLED];
 }
 
-/*
- * With --per task each group is a task. Tasks 1 and 2 are in one cgroup, which is throttled while
- * both wait. Task 3 of the cgroup sleeps during the throttling. The next wait of task 3 is not
- * throttled, although the kernel's total of throttled time grew since the last dispatch of task 3.
- */
+/* --per task: tasks 1 and 2 are throttled while they wait; task 3 sleeps meanwhile. */
 TEST_WITH(throttled_per_task, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -229,11 +198,7 @@ TEST_WITH(throttled_per_task, reset, NULL)
 	assert_int_equal(throttled_of(11), 4000 + 2000);
 }
 
-/*
- * Two busy tasks of one cgroup run alternately. Each task exhausts the quota, so each wait contains
- * two throttled intervals. Task 3 wakes up in the second-to-last throttled interval, and runs after
- * the last throttled interval.
- */
+/* Each wait contains two throttled intervals. Task 3 wakes up in the second-to-last. */
 TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 {
 	const u64 period = 5000, rounds = 20;
@@ -282,10 +247,7 @@ TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 	assert_int_equal(throttled_of(12), 7 * 900);
 }
 
-/*
- * The cause of a wait is unknown if the map of throttled time has no free entry, or if the cgroup
- * was throttled before the start of the measurement.
- */
+/* The map of throttled time is full, or the throttling began before the start. */
 TEST_WITH(throttled_per_task_unknown, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -318,7 +280,6 @@ TEST_WITH(throttled_per_cpu, reset, NULL)
 	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 0);
 }
 
-/* The stream of long waits contains the task, the length and the main culprit of each wait. */
 TEST_WITH(long_waits, reset, NULL)
 {
 	const struct runq_event *event = &fake.event[0];
@@ -348,10 +309,7 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_string_equal(event->comm, "task");
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
-	/*
-	 * A long wait that is not sampled has an event in the stream of long waits, but changes no
-	 * counter of its victim and no blame row.
-	 */
+	/* A long wait outside the sample has an event, but changes no counter. */
 	want_sample = true;
 	sample.below = 0;
 	wake(4000, &task[1]);
@@ -360,24 +318,19 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_int_equal(fake.event[1].wait_ns, 5000);
 	assert_int_equal(sum_of(1).max_ns, 999);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 700);
-	/* If the ring buffer is full, the event of a long wait is lost and counted as lost. */
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
 	assert_int_equal(cores[0].runq.events_lost, 1);
 }
 
-/* Makes @victim wait behind @culprit. */
 static void behind(u64 ns, struct task_struct *culprit, struct task_struct *victim)
 {
 	wake(ns, victim);
 	swap(ns + 100, culprit, victim, true);
 }
 
-/*
- * Pairs of victim and culprit that do not fit into the blame table share one row. Each wait in the
- * shared blame row is counted as a loss.
- */
+/* Pairs that do not fit share one row, and each of their waits is a loss. */
 TEST_WITH(blame_full, reset, NULL)
 {
 	const struct runq_row *shared = &rows_area[0];
@@ -392,7 +345,6 @@ TEST_WITH(blame_full, reset, NULL)
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* From here on, no row of the blame table is free. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -402,10 +354,7 @@ TEST_WITH(blame_full, reset, NULL)
 	assert_int_equal(shared->charge.count, 2);
 }
 
-/*
- * Two cores create a blame row for the same victim and culprit. Both cores use the row that was
- * created first. The blame row that was created second is freed.
- */
+/* Two cores create a row for one pair: the first is used, the second freed. */
 TEST_WITH(blame_rival, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
@@ -476,10 +425,7 @@ TEST_WITH(blame_rows_end, reset, NULL)
 	assert_int_equal(cores[1].runq.rows, 10);
 }
 
-/*
- * The counter slot of the culprit was freed during the victim's wait. The whole wait of the victim
- * is in one blame row.
- */
+/* The slot of the culprit was freed during the wait, which has one row. */
 TEST_WITH(blame_of_nobody, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
@@ -493,7 +439,6 @@ TEST_WITH(blame_of_nobody, reset, NULL)
 	assert_null(fake_row(1001, 0));
 }
 
-/* A wait that equals a boundary is counted at that boundary. */
 TEST_WITH(boundaries, reset, NULL)
 {
 	static const uint64_t le[] = {1000, 1000000};
@@ -524,10 +469,7 @@ static void swap_by_stamps(u64 ns, struct task_struct *prev, struct task_struct 
 	swap(ns, prev, next, sleeps);
 }
 
-/*
- * With --source wakeup, a wait begins at the first wake-up of the task. A wake-up timestamp is used
- * for at most one wait, and only for a wait of the task that was woken.
- */
+/* --source wakeup: from the first wake-up; a timestamp is used once and by its task. */
 TEST_WITH(stamps_of_wakeups, reset, NULL)
 {
 	struct task_struct twin = task[1];
@@ -540,10 +482,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/*
-	 * If a task was not woken since the BPF programs were attached, the start of its wait is
-	 * unknown.
-	 */
+	/* The task was not woken since the start. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);
@@ -554,7 +493,6 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_general((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700 + 400);
-	/* A task ignores the wake-up timestamp of another task that has the same table entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
@@ -562,7 +500,6 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	swap_by_stamps(2500, &idle, &twin, true);
 	assert_int_equal(cores[0].runq.unknown_start, 2);
 	assert_int_equal(cores[0].runq.missing_ns, was);
-	/* A new task does not use the timestamp of an exited task with the same pid. */
 	at(3000);
 	runq_wakeup(NULL, &task[1]);
 	at(4000);
@@ -571,7 +508,6 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	assert_int_equal(fake_waited(), 700 + 400 + 300);
 }
 
-/* If a running task is woken, the wake-up's timestamp is discarded when the task sleeps. */
 TEST_WITH(woken_while_it_runs, reset, NULL)
 {
 	by_wakeup = true;
@@ -586,13 +522,11 @@ TEST_WITH(woken_while_it_runs, reset, NULL)
 	swap_by_stamps(5400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 100 + 400);
 	assert_int_equal(cores[0].runq.switches, 2);
-	/* When a task sleeps, its table entry keeps the wake-up timestamp of another task. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
 	swap_by_stamps(6000, &task[1], &idle, true);
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
 }
 
-/* runq with --source wakeup works on a kernel without sched_info. */
 TEST_WITH(without_sched_info, reset, NULL)
 {
 	shim_fields = NO_INFO;
@@ -626,11 +560,7 @@ TEST_WITH(new_task_moved, reset, NULL)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_MIGRATED], 3000);
 }
 
-/*
- * The waits of the idle task must never be sampled. A hash of the task's run time decides whether a
- * wait is sampled. The run time of the idle task is always 0, so each switch to idle could take the
- * slow path.
- */
+/* The idle task's run time is always 0, so its hash must not select the slow path. */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
 	program = runq_some;
@@ -651,10 +581,7 @@ TEST_WITH(idle_in_no_sample, reset, NULL)
 	assert_int_equal(cores[0].runq.switches, 1);
 }
 
-/*
- * Wakes a task @rounds times on an idle core. Each wake-up is 2000 ns before the context switch and
- * updates the run queue's clock.
- */
+/* Wakes a task on an idle core, each time 2000 ns before the switch. */
 static u64 sleep_for(u64 period, u32 rounds)
 {
 	u64 before = fake_waited(), start = shim_now - 200000000;
@@ -668,11 +595,7 @@ static u64 sleep_for(u64 period, u32 rounds)
 	return fake_waited() - before;
 }
 
-/*
- * When a core is idle, its stored difference between CLOCK_MONOTONIC and the run queue's clock
- * becomes invalid. Without a new reading of both clocks, each clock correction would include the
- * clock lag.
- */
+/* The clock difference of an idle core is stale and must be read again. */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {
 	static const u64 periods[] = {1000000, 100000000};

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the run-queue measurement with fake BPF programs: the stream of long waits, long waits of
- * new groups, and values that are computed only once in several windows.
- */
+/* Tests long waits, new groups, and values of several windows, with fake BPF programs. */
 #include "measure/runq/runq.h"
 #include "present/runq.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "measure/runq/kernel.h"
 #include "host/cgroup.h"
@@ -24,28 +20,23 @@ static struct runq_waits_list no_waits;
 static enum runq_rollup_by sum;
 
 /* The linker replaces the functions that load BPF programs; see meson.build. */
-int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 {
 	*ret_btf = NULL;
 	return 0;
 }
 
-int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 {
 	*ret_layout = (struct cgroup_layout){.mode = CGROUP_V2, .v2 = "/no/such/directory"};
 	return 0;
 }
 
-bool __wrap_kbtf_has_member(const struct btf *btf, const char *type, const char *member);
 bool __wrap_kbtf_has_member(const struct btf *btf, const char *type, const char *member)
 {
 	return false;
 }
 
-int __wrap_runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter,
-			    size_t nr_groups, struct runq_kernel **ret_kernel, struct err *err);
 int __wrap_runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter,
 			    size_t nr_groups, struct runq_kernel **ret_kernel, struct err *err)
 {
@@ -54,8 +45,6 @@ int __wrap_runq_kernel_open(const struct runq_opts *opts, const struct runq_filt
 }
 
 int __wrap_runq_kernel_events(struct runq_kernel *kernel, const struct runq_event **ret_waits,
-			      size_t *ret_nr, struct err *err);
-int __wrap_runq_kernel_events(struct runq_kernel *kernel, const struct runq_event **ret_waits,
 			      size_t *ret_nr, struct err *err)
 {
 	*ret_waits = &event;
@@ -63,7 +52,6 @@ int __wrap_runq_kernel_events(struct runq_kernel *kernel, const struct runq_even
 	return 0;
 }
 
-int __wrap_runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 int __wrap_runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err)
 {
 	nr_known = 2;
@@ -72,27 +60,22 @@ int __wrap_runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err)
 }
 
 int __wrap_runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
-			      struct err *err);
-int __wrap_runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 			      struct err *err)
 {
 	*ret_list = &no_waits;
 	return 0;
 }
 
-void __wrap_runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
 void __wrap_runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses)
 {
 	*ret_losses = losses;
 }
 
-const struct err *__wrap_runq_kernel_separate(const struct runq_kernel *kernel);
 const struct err *__wrap_runq_kernel_separate(const struct runq_kernel *kernel)
 {
 	return NULL;
 }
 
-uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel);
 uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel)
 {
 	return 0;
@@ -100,13 +83,11 @@ uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel)
 
 static double kernel_ratio;
 
-void __wrap_runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 void __wrap_runq_kernel_sample(struct runq_kernel *kernel, double ratio)
 {
 	kernel_ratio = ratio;
 }
 
-struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key)
 {
 	for (size_t i = 0; i < nr_known; i++)
@@ -161,7 +142,6 @@ TEST_WITH(known, one_known, NULL)
 	assert_int_equal(nr_scans, 0);
 }
 
-/* User space finds the victim's new group by scanning again. */
 TEST_WITH(new_victim, one_known, NULL)
 {
 	check(8, 7, "/new", "/old");
@@ -179,10 +159,7 @@ TEST_WITH(gone, one_known, NULL)
 	check(9, 8, "(gone)", "/new");
 }
 
-/*
- * A wait that began before the first context switch of its core has no culprit (key 0). The two
- * long waits of this test show that the group of their victim exists.
- */
+/* A wait from before the first switch of its core has no culprit (key 0). */
 TEST_WITH(summed, one_known, NULL)
 {
 	sum = ROLLUP_POD;
@@ -190,10 +167,7 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/*
- * The result of a comparison of the measured waits with the kernel's run_delay is shown in each
- * window until the next comparison.
- */
+/* The comparison with run_delay is shown in each window until the next comparison. */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};
@@ -230,13 +204,9 @@ TEST(comparison_holds)
 	losses = (struct runq_losses){.compared_ns = 1, .wait_ns = 100, .delay_ns = 100};
 	assert_int_equal(runq_open(&opts, &meter, &err), 0);
 	assert_int_equal(meter->ops->start(meter, &err), 0);
-	/* Before the first comparison, the ratio of waits to the kernel's run_delay is unknown. */
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
-	/*
-	 * Since the previous comparison, the measured waits grew by 400 ns and the kernel's
-	 * run_delay by 200 ns. By design, run_delay omits 100 ns of the 400 ns of measured waits.
-	 */
+	/* Waits grew by 400 ns, run_delay by 200 ns, and 100 ns are omitted by design. */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which cgroups the options --cgroup, --include and --exclude select, with known and unknown
- * names of pods.
- */
+/* Tests which cgroups --cgroup, --include and --exclude select, with and without names. */
 #include "test.h"
-
-#include <string.h>
 
 #include "measure/runq/filter.h"
 
@@ -61,7 +56,6 @@ TEST_WITH(test_by_path, setup, NULL)
 	assert_true(passes(nginx) && !never(nginx));
 }
 
-/* The first matching rule determines if a cgroup is measured. */
 TEST_WITH(test_order, setup, NULL)
 {
 	rule(true, "qos=burstable");
@@ -81,10 +75,7 @@ TEST_WITH(test_by_name, setup, NULL)
 	rule(false, "pod=web-?");
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
-	/*
-	 * If the container name is unknown, only rules by QoS class that precede the rules by
-	 * container name apply.
-	 */
+	/* Without a container name, only rules before those by container name apply. */
 	setup(NULL);
 	rule(false, "qos=guaranteed");
 	rule(true, "container=nginx");
@@ -95,7 +86,6 @@ TEST_WITH(test_by_name, setup, NULL)
 	assert_true(!passes(unnamed) && !never(unnamed));
 }
 
-/* A container outside pods can be renamed. */
 TEST_WITH(test_renamed, setup, NULL)
 {
 	rule(false, "container=box");

@@ -2,8 +2,6 @@
 /* Tests how a group is read from the header of its counters, and invalid headers. */
 #include "test.h"
 
-#include <string.h>
-
 #include "measure/runq/group.h"
 
 static struct runq_head head;
@@ -101,7 +99,6 @@ TEST(test_others)
 	assert_int_equal(group->pid, 12);
 	assert_int_equal(group->tgid, 11);
 	assert_int_equal(group->cgroup_id, 99);
-	/* A group is freed when its last reference is dropped. */
 	runq_group_get(group);
 	runq_group_put(group);
 	assert_int_equal(group->tgid, 11);

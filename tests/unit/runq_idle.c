@@ -6,13 +6,10 @@
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_idle.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #include "measure/runq/idle.h"
 #include "present/runq.h"
@@ -94,10 +91,7 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].key.state, 3);
 	assert_int_equal(row[0].waits.count, 1);
 	assert_int_equal(row[0].waits.wait_ns, 150000);
-	/*
-	 * One cgroup waits for a core in a shallow idle state, and another cgroup waits for a core
-	 * in a deep idle state.
-	 */
+	/* One cgroup waits for a shallow idle state, another for a deep one. */
 	sleep_in(1);
 	wake(200000, &task[0]);
 	swap(202000, &idle, &task[0]);
@@ -114,10 +108,7 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].waits.wait_ns, 160000);
 }
 
-/*
- * A wait behind another task or after a preemption is not a wait for an idle core. An entry of
- * another PID in the table of wake-ups is ignored.
- */
+/* Waits behind tasks or after preemptions are no idle waits. Entries of other PIDs are ignored. */
 TEST_WITH(test_others, reset, NULL)
 {
 	struct task_struct alias = {.pid = 5 + RUNQ_IDLE_TASKS, .cgroups = &set[0]};
@@ -129,7 +120,6 @@ TEST_WITH(test_others, reset, NULL)
 	wake(4000, &alias);
 	swap(5000, &idle, &task[0]);
 	assert_int_equal(nr_rows, 0);
-	/* CPU 1 is excluded from the measurement. */
 	core[1].unwanted = 1;
 	wake(6000, &task[0]);
 	swap(7000, &idle, &task[0]);
@@ -169,10 +159,7 @@ TEST(test_windows)
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }
 
-/*
- * Two groups together wait longer for cores in idle state C6 than one group waits for cores in C1.
- * The advised latency limit is 1 us below the claimed latency of C6, so that C6 is not used.
- */
+/* Together two groups wait longer for C6 than one for C1. The limit is 1 us below C6's claim. */
 TEST(test_advice)
 {
 	struct runq_idle_state states[] = {

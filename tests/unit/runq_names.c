@@ -2,8 +2,6 @@
 /* Tests the names of groups, and the output for groups without a name. */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +23,6 @@ static char pod_dir[256];
 static unsigned int lookups;
 
 bool __real_pods_find(const struct pods *from, const char *uid, const char *id,
-		      struct pods_names *ret_names);
-bool __wrap_pods_find(const struct pods *from, const char *uid, const char *id,
 		      struct pods_names *ret_names);
 
 bool __wrap_pods_find(const struct pods *from, const char *uid, const char *id,
@@ -84,17 +80,13 @@ TEST_WITH(shown, setup, teardown)
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	pods_refresh(pods);
 	check_shown(POD "/" ID, false, "shop/web/nginx");
-	/* A child cgroup made by systemd does not get the name of the container. */
 	check_shown(POD "/" ID "/init.scope", false, POD "/" ID "/init.scope");
 	check_shown("/system.slice/x.service", false, "/system.slice/x.service");
 	check_shown("/kubepods/pod0123456789abcdef0123456789abcdef", true,
 		    "/kubepods/pod0123456789abcdef0123456789abcdef");
 }
 
-/*
- * The name of a container may be found later than the name of its pod. The group keeps the name of
- * the pod and the name of the container.
- */
+/* A container's name that is found later is added to the name of its pod. */
 TEST_WITH(later, setup, teardown)
 {
 	const struct tree *tree = *state;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which groups the BPF programs charge: counter slots, names, removed cgroups, exiting tasks.
- */
+/* Tests which groups are charged: counter slots, names, removed cgroups, exiting tasks. */
 #include "runq_switch.h"
 
 /* Counter slots outside of the first chunk of memory are found. */
@@ -29,10 +27,7 @@ TEST_WITH(many_groups, reset, NULL)
 	}
 }
 
-/*
- * After a task moves to another cgroup, the fast path and the slow path charge its waits to the new
- * cgroup.
- */
+/* After a task moves to another cgroup, fast and slow path charge the new cgroup. */
 static void changes_cgroup(int (*by)(u64 *))
 {
 	program = by;
@@ -56,10 +51,7 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(cores[0].runq.switches, by == runq_general ? 8 : 2);
 }
 
-/*
- * A task moves from an excluded cgroup to a measured cgroup. Waits in the excluded cgroup are not
- * charged to the measured cgroup.
- */
+/* Waits in an excluded cgroup are not charged to the measured cgroup after a move. */
 static void comes_from_unwanted(int (*by)(u64 *))
 {
 	program = by;
@@ -98,7 +90,6 @@ TEST_WITH(change_of_cgroup, reset, NULL)
 	changes_cgroup(runq_plain);
 }
 
-/* If no counter slot is free, the wait is charged to no group and counted as a loss. */
 TEST_WITH(table_full, reset, NULL)
 {
 	struct fake_totals other;
@@ -115,7 +106,6 @@ TEST_WITH(table_full, reset, NULL)
 	other = fake_read(fake_slot(0));
 	assert_int_equal(other.count, 2);
 	assert_int_equal(other.sum_ns, 300 + 400);
-	/* Two cgroups without a counter slot are different groups. */
 	assert_int_equal(other.cause_ns[RUNQ_OTHER], 700);
 	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);
 }
@@ -153,10 +143,7 @@ TEST_WITH(paths, reset, NULL)
 	assert_int_equal(fake_head(1004)->depth, RUNQ_DEPTH - 1);
 }
 
-/*
- * Removing a cgroup retires only the counters of that cgroup. If a task outlives its cgroup, its
- * waits are still counted.
- */
+/* Only the removed cgroup is retired. Waits of a task that outlives its cgroup are counted. */
 TEST_WITH(removed_cgroup, reset, NULL)
 {
 	wake(0, &task[1]);
@@ -177,17 +164,13 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	wake(400, &task[3]);
 	swap(500, &task[2], &task[3], true);
 	assert_int_equal(fake_head(1003)->gone, 1);
-	/* When a task exits, the BPF programs do not mark its cgroup as ended. */
 	wake(600, &task[4]);
 	swap(700, &task[3], &task[4], true);
 	runq_free(NULL, &task[4]);
 	assert_int_equal(fake_head(1004)->gone, 0);
 }
 
-/*
- * On cgroup v1 the groups are the cgroups of the cpu controller. Removing a cgroup of another
- * hierarchy ends no group.
- */
+/* On cgroup v1 only removed cgroups of the cpu controller end a group. */
 TEST_WITH(removed_cgroup_v1, reset, NULL)
 {
 	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242, NULL};
@@ -220,7 +203,6 @@ TEST_WITH(other_groups, reset, NULL)
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
 	assert_true(task_key(MODE_ANY, &task[1], 0) < RUNQ_KEY_OTHER);
-	/* With --per cgroup-comm, tasks with the same name in two cgroups are two groups. */
 	per = RUNQ_PER_CGROUP_COMM;
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
@@ -269,10 +251,7 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	runq_free(NULL, &task[8]);
 	assert_int_equal(delay_exited_ns, 4);
 	delay_exited_ns = 0;
-	/*
-	 * Task 1 exits, is still found by some iterations over all tasks, and is then freed. Task 3
-	 * exits before task 1 is freed.
-	 */
+	/* Task 1 exits, is found by some iterations, and is freed after task 3 has exited. */
 	task[1].flags |= PF_EXITING;
 	runq_exit(NULL, &task[1]);
 	assert_int_equal(walk(), 15000);
@@ -285,16 +264,10 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	task[1].flags = 0;
 	task[1].sched_info.run_delay = 0;
 	assert_int_equal(walk(), 15007);
-	/*
-	 * If a task was already exiting when the measurement began, the first iteration over all
-	 * tasks that finds the task counts its run_delay.
-	 */
+	/* A task that exited before the start is counted when first found. */
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
 	runq_free(NULL, &task[2]);
-	/*
-	 * A task that no iteration over all tasks ever found adds nothing to the sum of run_delay.
-	 */
 	task[9].sched_info.run_delay = 5;
 	runq_free(NULL, &task[9]);
 	task[2].flags = 0;
@@ -302,10 +275,7 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	assert_int_equal(walk(), 15007);
 }
 
-/*
- * Each zombie is counted once, even if its PID shares a table entry with other PIDs and several
- * iterations find the zombie.
- */
+/* A zombie is counted once, also in a shared table entry and with several iterations. */
 TEST_WITH(zombies_share_an_entry, reset, NULL)
 {
 	static const u32 pids[] = {7, 7 + RUNQ_NR_EXITS, 7 + 127 * RUNQ_NR_EXITS};
@@ -330,10 +300,7 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		task[i].sched_info.run_delay = 0;
 		assert_int_equal(walk(), 7003 - i);
 	}
-	/*
-	 * If the task whose PID is in the shared table entry is freed first, the next iteration
-	 * gives the entry to a remaining task.
-	 */
+	/* After the owner of the entry was freed, a remaining task gets the entry. */
 	for (u32 i = 0; i < 2; i++) {
 		task[i].sched_info.run_delay = 100;
 		task[i].flags |= PF_EXITING;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests pressure (the time for which a cgroup's tasks wait) on a simulated machine with a random
- * schedule. The test adds up the expected pressure times of each cgroup.
- */
+/* Compares the time for which a cgroup's tasks wait with a random schedule. */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -11,13 +8,10 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 static long bpf_map_pop_elem(void *map, void *value);
 static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_pressure.bpf.c"
 #undef const
-#pragma GCC diagnostic pop
 
 #include "measure/runq/pressure.h"
 
@@ -140,7 +134,6 @@ static int reset(void **state)
 		t->kernel.cgroups = &sim.set[t->group];
 		t->kernel.se.cfs_rq = &sim.cfs_rq;
 		t->kernel.__state = 1;
-		/* Kernel threads belong to the root cgroup. */
 		if (i % (2 * NR_GROUPS) == 0)
 			t->kernel.flags = PF_KTHREAD;
 	}
@@ -154,10 +147,7 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/*
- * Returns the cause of the waits of tasks in @group itself, without tasks in child cgroups. The
- * cause CPU quota takes precedence over all other causes.
- */
+/* Cause of the waits of tasks in @group itself. Quota takes precedence. */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;
@@ -244,7 +234,6 @@ enum switch_reason {
 	THROTTLED
 };
 
-/* Switches the core to the waiting task @next, or to idle. */
 static void give(u32 cpu, struct task *next, enum switch_reason how)
 {
 	struct task *prev = sim.runs[cpu];
@@ -312,22 +301,18 @@ static void step(bool busy)
 			wake(t, below(NR_CPUS));
 		break;
 	case 4:
-		/* The load balancer moves a waiting task to another run queue. */
 		if (t->activity == WAITS)
 			t->cpu = below(NR_CPUS);
 		break;
 	case 5:
-		/* All quotas are refilled. */
 		for (int i = 0; i < NR_TASKS; i++)
 			sim.task[i].kernel.throttled = false;
 		break;
 	case 6:
-		/* With a probability of 1/8, the task is moved to a random cgroup. */
 		if (!below(8))
 			t->kernel.cgroups = &sim.set[below(NR_GROUPS)];
 		break;
 	case 7:
-		/* A sleeping task exits, and a new task gets the pid of the exited task. */
 		if (t->activity == ASLEEP)
 			t->born = false;
 		break;
@@ -374,10 +359,7 @@ static void compare(const struct runq_pressure_times *sum)
 		}
 }
 
-/*
- * Windows end at any time, also during waits. The sum of the pressure times of all windows is
- * compared with the expected times.
- */
+/* Windows end at any time. Their times add up to the expected times. */
 static void run_schedule(u32 steps)
 {
 	struct runq_pressure_times base[NR_GROUPS] = {0}, sum[NR_GROUPS] = {0};
@@ -421,10 +403,7 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 	assert_int_equal(groups[1].state, 1ULL << RUNQ_PRESSURE_AT_RUNS);
 }
 
-/*
- * If two tasks share a table entry, the task that was woken last uses the entry. Only the waits of
- * the task that was woken first are lost.
- */
+/* Of two tasks with one entry, only waits of the task woken first are lost. */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
 	struct task *a = &sim.task[1], *b = &sim.task[2];
@@ -443,10 +422,7 @@ TEST_WITH(test_shared_entry, reset, NULL)
 		assert_int_equal(group_with(g)->state, 0);
 }
 
-/*
- * Tasks that run or wait at the start of the measurement are counted, unless an event has already
- * counted them.
- */
+/* Tasks that run or wait at the start are counted once. */
 TEST_WITH(test_tasks_before, reset, NULL)
 {
 	struct task *runs = &sim.task[1], *waits = &sim.task[3], *asleep = &sim.task[4];
@@ -469,10 +445,7 @@ TEST_WITH(test_tasks_before, reset, NULL)
 			 (1ULL << RUNQ_PRESSURE_AT_RUNS) + (1ULL << RUNQ_PRESSURE_AT_CONTENTION));
 }
 
-/*
- * The counters of a removed cgroup are marked as gone. A cgroup is counted as a loss if the cgroup
- * is nested too deeply or if no cgroup number is free.
- */
+/* Removed cgroups are marked. Too deep cgroups and cgroups without a number are lost. */
 TEST_WITH(test_groups_end, reset, NULL)
 {
 	struct cgroup deep[RUNQ_PRESSURE_DEPTH + 1] = {0};
@@ -495,10 +468,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	sim.task[2].kernel.cgroups = &set;
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
-	/*
-	 * If the map of group numbers is full, the number that was reserved for a new cgroup is
-	 * freed again.
-	 */
+	/* If the map is full, the number reserved for a new cgroup is freed. */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
@@ -506,7 +476,6 @@ TEST_WITH(test_groups_end, reset, NULL)
 	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
-/* A reader detects that a BPF program is changing the counters. */
 TEST(test_half_done)
 {
 	struct runq_pressure_group group = {.state = 1ULL << RUNQ_PRESSURE_AT_IDLE};
@@ -518,10 +487,7 @@ TEST(test_half_done)
 	group.stalled[RUNQ_PRESSURE_IDLE] = -(4200 + RUNQ_PRESSURE_STAMP);
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
-	/*
-	 * The pressure time of a window is never negative and never exceeds the window. Pressure
-	 * time that exceeds the window is counted in the next window.
-	 */
+	/* Time beyond the window is counted in the next window. */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 900);
 	assert_true(runq_pressure_since(&group, 5800, 0, &base, &more));

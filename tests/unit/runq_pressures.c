@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests rows of pressure: names up to the root, selected rows, and the value of the kernel's PSI
- * file.
- */
+/* Tests rows of pressure: names up to the root, selected rows, and the kernel's PSI. */
 #include "test.h"
 
 #include "measure/runq/pressure.h"
@@ -12,10 +9,7 @@
 #define POD  "/kubepods/pod11111111-2222-3333-4444-555555555555"
 #define LEAF POD "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/*
- * Pressure rows of the simulated cgroups, by group number: the root, a slice, a pod in the slice, a
- * container of the pod, and a service.
- */
+/* Rows by group number: root, slice, pod in the slice, container of the pod, service. */
 static struct runq_pressure_row rows[] = {{0},
 					  {.key = 1},
 					  {.key = 20, .up = 1},
@@ -28,17 +22,6 @@ static struct runq_group *leaf, *service;
 static bool leaf_known;
 static uint64_t psi_us;
 static int psi_code;
-
-int __wrap_runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
-			      struct err *err);
-int __wrap_runq_pressure_window(struct runq_pressure *pressure,
-				const struct runq_pressure_row **ret_rows, size_t *ret_nr,
-				struct err *err);
-void __wrap_runq_pressure_losses(const struct runq_pressure *pressure,
-				 struct runq_pressure_losses *ret_losses);
-void __wrap_runq_pressure_close(struct runq_pressure *pressure);
-struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-int __wrap_psi_read(const char *root, const char *path, struct psi *ret_psi);
 
 int __wrap_runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 			      struct err *err)
@@ -127,10 +110,7 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 	assert_int_equal(runq_window_pressure(w, p, NULL, filter, NULL, &err), 0);
 }
 
-/*
- * Only the container and the service have tasks. The names of parent cgroups are derived from the
- * paths of the container and the service.
- */
+/* Only container and service have tasks. Names of parents are derived from their paths. */
 TEST_WITH(test_names, reset, done)
 {
 	static const char *const paths[] = {"/", "/kubepods", POD, LEAF, "/ssh"};
@@ -146,7 +126,6 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
-	/* In each pressure row, below_ns is the highest pressure of any descendant cgroup. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(w.pressed[i].below_ns,
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));
@@ -209,7 +188,6 @@ TEST_WITH(test_rows_shown, reset, done)
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 1);
 	assert_string_equal(w.pressed[0].group->path, LEAF);
-	/* No task of the selected cgroup waited. */
 	memset(&rows[4].times, 0, sizeof(rows[4].times));
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 0);
@@ -217,10 +195,7 @@ TEST_WITH(test_rows_shown, reset, done)
 	runq_pressures_close(p);
 }
 
-/*
- * The kernel's pressure value is known from the second window of a cgroup on. In the first window
- * of a cgroup the kernel's pressure value is null, and a note states the reason.
- */
+/* PSI is null in the first window of a cgroup, with a note, and known from the second on. */
 TEST_WITH(test_psi, reset, done)
 {
 	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, "/mnt");

@@ -4,8 +4,6 @@
 #include "dense.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure/load/window.h"
 #include "measure/runq/filter.h"
@@ -36,8 +34,6 @@ static struct runq_row charges[16];
 static size_t nr_charges;
 
 int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
-			     struct err *err);
-int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 			     struct err *err)
 {
 	*ret_rows = charges;
@@ -45,7 +41,6 @@ int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_r
 	return 0;
 }
 
-struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key)
 {
 	for (size_t i = 0; i < nr_groups; i++)
@@ -54,8 +49,6 @@ struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uin
 	return runq_party_of(key, NULL);
 }
 
-struct runq_group *const *__wrap_runq_kernel_groups(const struct runq_kernel *kernel,
-						    size_t *ret_nr);
 struct runq_group *const *__wrap_runq_kernel_groups(const struct runq_kernel *kernel,
 						    size_t *ret_nr)
 {
@@ -104,7 +97,6 @@ static struct runq_group *group_of(uint64_t key, const char *path)
 	return group;
 }
 
-/* Adds @nr waits of @ns each with the cause @cause. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns, enum runq_cause cause)
 {
 	struct runq_group *group = group_of(key, path);
@@ -211,7 +203,6 @@ TEST(pods)
 	assert_int_equal(a->cause_ns[RUNQ_OTHER], 10 * 90000);
 	assert_int_equal(a->le_count[0], 90);
 	assert_int_equal(a->le_count[1], 100);
-	/* The median of a pod is the median of all waits in the pod. */
 	assert_true(fabs(a->percentile_ns[0] - 500) <= 500.0 / HIST_SUB);
 	assert_true(fabs(a->percentile_ns[1] - 90000) <= 90000.0 / HIST_SUB);
 	assert_string_equal(a->party.group->pod_uid, UID_A);
@@ -223,7 +214,6 @@ TEST(pods)
 	assert_int_equal(b->cause_ns[RUNQ_OTHER], 6 * 800);
 	assert_string_equal(b->party.group->pod_uid, UID_B);
 	assert_string_equal(b->party.group->qos, "besteffort");
-	/* A cgroup outside of pods has a separate row. */
 	assert_int_equal(row("/system.slice/kubelet.service")->count, 2);
 	assert_int_equal(row("/system.slice/kubelet.service")->party.group->cgroup_id, 50);
 	assert_int_equal(window.waits_seen, 112);
@@ -265,10 +255,7 @@ TEST(blame)
 	assert_int_equal(blamed(POD_B, "(gone)"), 16);
 	assert_int_equal(blamed("/system.slice/kubelet.service", POD_A), 2);
 	assert_int_equal(window.nr_blame, 5);
-	/*
-	 * A victim in blame has the same group pointer as its row, because findings compare
-	 * pointers.
-	 */
+	/* Findings compare group pointers, so blame has those of the rows. */
 	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
 	finish();
 }
@@ -285,10 +272,7 @@ static uint64_t core_pair(const char *cgroup, const char *sibling)
 /* Tests core pairs (pairs of cgroups on one core), which are given by the cgroup IDs. */
 TEST(core_pairs)
 {
-	/*
-	 * The cgroup ID of a group is ten times the key of the group. ID 0 stands for all core
-	 * pairs (pairs of cgroups on one core) that do not fit into the BPF map.
-	 */
+	/* cgroup ID = 10 × key. ID 0: core pairs without room in the BPF map. */
 	static const struct load_pair pairs[] = {
 		{.id = {10, 30}, .ns = 100}, {.id = {20, 40}, .ns = 20},
 		{.id = {30, 10}, .ns = 100}, {.id = {10, 20}, .ns = 7},
@@ -311,10 +295,6 @@ TEST(core_pairs)
 		assert_int_equal(window.nr_core_pairs, 5);
 		finish();
 	}
-	/*
-	 * Each cgroup keeps its blame_rows core pairs with the longest times. Core pairs of a
-	 * cgroup with shorter times are merged into one core pair of the cgroup with (other).
-	 */
 	begin(ROLLUP_NONE);
 	two_pods();
 	opts.blame_rows = 1;
@@ -345,10 +325,7 @@ TEST(blame_of_gone)
 	finish();
 }
 
-/*
- * Tests --per comm with --cgroup. Tasks of the same name are in several cgroups, of which the
- * filter excludes some.
- */
+/* --per comm with --cgroup: tasks of a name are also in excluded cgroups. */
 TEST(commands)
 {
 	begin(ROLLUP_COMM);
@@ -423,10 +400,7 @@ TEST(depth)
 	finish();
 }
 
-/*
- * --depth does not shorten a path whose beginning is missing, because two shortened paths could
- * become equal.
- */
+/* --depth keeps a path without beginning, because shortened paths could be equal. */
 TEST(depth_of_a_cut_path)
 {
 	begin(ROLLUP_DEPTH);
@@ -438,10 +412,7 @@ TEST(depth_of_a_cut_path)
 	finish();
 }
 
-/*
- * A pod has tasks only in its containers. If a pod is selected by its path, its row contains the
- * waits of its containers.
- */
+/* A pod that is selected by its path has the waits of its containers. */
 TEST(asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -465,10 +436,7 @@ TEST(asked)
 	finish();
 }
 
-/*
- * Rows of nested selected cgroups do not overlap, so that the sum of the rows contains each wait
- * once.
- */
+/* Rows of nested selected cgroups do not overlap, so each wait counts once. */
 TEST(asked_inside_asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -501,7 +469,6 @@ TEST(at_boundaries_only)
 	finish();
 }
 
-/* The row of a pod ends when its last container ends. */
 TEST(end)
 {
 	begin(ROLLUP_POD);
@@ -516,10 +483,7 @@ TEST(end)
 	finish();
 }
 
-/*
- * A rollup row exists until its last cgroup is removed, with or without waits. A new window resets
- * the counters of a rollup row, but the row keeps its key.
- */
+/* A row keeps its key until its last cgroup is removed. A new window resets its counters. */
 TEST(kept)
 {
 	const struct runq_group *pod;
@@ -535,7 +499,6 @@ TEST(kept)
 	close_window();
 	assert_int_equal(window.nr_groups, 0);
 	assert_int_equal(rollup.nr, 2);
-	/* In the next window another container of pod A waits. */
 	waited(2, POD_A "/" HEX "2", 2, 100, RUNQ_OTHER);
 	close_window();
 	assert_ptr_equal(row(POD_A)->party.group, pod);
@@ -546,10 +509,7 @@ TEST(kept)
 	groups[0] = groups[--nr_groups];
 	close_window();
 	assert_ptr_equal(runq_rollup_find(&rollup, key), pod);
-	/*
-	 * When the last cgroup of a pod ends, the row of the pod is removed. The row of a new pod
-	 * has a new key.
-	 */
+	/* The row ends with the pod's last cgroup. A new pod's row has a new key. */
 	while (nr_groups)
 		runq_group_put(groups[--nr_groups]);
 	close_window();
@@ -562,7 +522,6 @@ TEST(kept)
 	finish();
 }
 
-/* When the table of rollup rows grows, each rollup row keeps its label. */
 TEST(many)
 {
 	begin(ROLLUP_DEPTH);

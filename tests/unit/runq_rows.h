@@ -19,10 +19,7 @@ static size_t rows_nr_free, rows_pairs; /* numbers of free blame rows and of vic
 static uint32_t rows_new; /* number of the last row that was put into the queue of new blame rows */
 static struct runq_blame_table rows_table;
 
-/*
- * Simulates updates of the map of free blame rows and of the map of new blame rows. Returns false
- * if @fd is neither of these two maps.
- */
+/* Updates the maps of free and of new blame rows. Returns false for any other @fd. */
 static inline bool rows_update(int fd, const void *value)
 {
 	if (fd == ROWS_FREE_FD)
@@ -60,7 +57,6 @@ static inline bool rows_delete(int fd, const void *key)
 	return true;
 }
 
-/* Adds a wait of @victim for @culprit as the BPF programs do. */
 static inline void rows_charge(uint64_t victim, uint64_t culprit, uint64_t ns)
 {
 	struct runq_pair pair = {victim, culprit};

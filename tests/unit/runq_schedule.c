@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the BPF programs of `subtick runq` on two cores with a random schedule, and compares every
- * counter with the schedule.
- */
+/* Runs the BPF programs of `subtick runq` on a random schedule and compares every counter. */
 #include "runq_core.h"
 
 #include "stats/hist.h"
@@ -31,7 +28,6 @@ struct task {
 	u64 since, moved_ns;
 };
 
-/* Expected counters of a group, computed from the complete schedule. */
 struct truth {
 	u64 count, sum_ns, max_ns, cause_ns[RUNQ_NR_CAUSES], bucket[HIST_NR], le[NR_LE];
 	struct runq_row row[NR_BLAME];
@@ -132,7 +128,6 @@ static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
 	truth->row[i].charge.count++;
 }
 
-/* Adds up which tasks ran on the core while the task waited. */
 static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 {
 	const struct dispatch_entry *past = sim.past[task->cpu];
@@ -212,7 +207,6 @@ static void sim_move(struct task *task, u32 cpu)
 	task->cpu = cpu;
 }
 
-/* If @next is NULL, the core goes idle. */
 static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 {
 	struct task *prev = sim.runs[cpu];
@@ -249,7 +243,6 @@ static void sim_pass(u64 most_ns)
 	shim_now += 1 + below(most_ns);
 }
 
-/* Picks the task with the longest wait, so that the core's history covers every wait. */
 static struct task *sim_pick(u32 cpu)
 {
 	struct task *oldest = NULL;
@@ -266,10 +259,7 @@ static bool sim_runs(const struct task *task)
 	return sim.runs[0] == task || sim.runs[1] == task;
 }
 
-/*
- * May wake another task on the core, then dispatches @task, which was woken earlier. The run
- * queue's clock was last updated at the last wake-up before the dispatch.
- */
+/* May wake another task, then dispatches @task without an update of the clock. */
 static void sim_preempt(struct task *task, u32 cpu)
 {
 	struct task *more = &sim.task[below(NR_TASKS)];
@@ -313,7 +303,6 @@ static void sim_step(void)
 			return;
 		}
 	}
-	/* An idle core dispatches a waiting task. A busy core may be preempted. */
 	sim_pass(500);
 	if (sim_pick(cpu) && (!sim.runs[cpu] || below(3) == 0)) {
 		fake_clock(cpu);
@@ -380,10 +369,7 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/*
-		 * Both the slow path and the fast path of the BPF program must have run. The
-		 * program runq_general has only a slow path.
-		 */
+		/* Both slow and fast path must have run. runq_general has no fast path. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -393,10 +379,7 @@ static void check_all(void)
 		truth += sim.wait_ns[cpu];
 		unbooked += pc->missing_ns;
 	}
-	/*
-	 * If causes are measured, the slow path counts all waits, but the fast path counts only
-	 * sampled waits, so the total is not comparable with the true wait time.
-	 */
+	/* The slow path counts all waits, the fast path only sampled ones: no total. */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
@@ -442,7 +425,6 @@ TEST(by_cgroup)
 	}
 }
 
-/* If another pair of keys uses the table entry of a pair, the pair is stored in row_of. */
 TEST(pairs_collide)
 {
 	u32 taken = 0;
@@ -463,7 +445,6 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame the BPF programs record no rows of blame. Blame changes no other counter. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -471,7 +452,6 @@ TEST(without_blame)
 	sim_run(6000);
 }
 
-/* Without causes the BPF programs keep only sums and write no history. */
 TEST(without_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -485,7 +465,6 @@ TEST(without_causes)
 	}
 }
 
-/* Fine histograms do not affect other counters, with or without causes and blame. */
 TEST(steps)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -512,10 +491,7 @@ static void leave_out(u32 group)
 	sim.unwanted |= 1u << group;
 }
 
-/*
- * The counters of excluded groups do not change, and the counters of all other groups include every
- * wait. With causes and blame, all excluded culprits have the key RUNQ_KEY_EXCLUDED.
- */
+/* Excluded groups do not change and are the culprit RUNQ_KEY_EXCLUDED. Others are complete. */
 TEST(filtered)
 {
 	static const struct {
@@ -583,10 +559,7 @@ TEST(any_case_v1)
 	sim_run(6000);
 }
 
-/*
- * At a switch that a wake-up requested, the kernel does not update the run queue's clock. The
- * measured waits include the time since the last update of the run queue's clock.
- */
+/* A switch by a wake-up does not update rq->clock. Waits include the time since its update. */
 TEST(late_clock)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -596,10 +569,7 @@ TEST(late_clock)
 	}
 }
 
-/*
- * If the kernel subtracts interrupts or steal from the task clock, waits are measured with the run
- * queue's clock.
- */
+/* If the task clock omits interrupts or steal, waits are by the run queue's clock. */
 TEST(subtracting_kernel)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -616,7 +586,6 @@ TEST(subtracting_kernel)
 	}
 }
 
-/* On the oldest supported kernel some struct fields have other names. */
 TEST(old_kernel)
 {
 	sim_reset(runq_causes, 1234);
@@ -634,10 +603,7 @@ TEST(own_stamps)
 	sim_run(6000);
 }
 
-/*
- * If one in four waits is sampled, the counters of groups contain the sampled waits, and the totals
- * of a core contain all waits.
- */
+/* With one in four waits sampled, groups have the sampled waits and cores all waits. */
 TEST(sampled)
 {
 	u64 taken = 0, all = 0;
@@ -652,10 +618,7 @@ TEST(sampled)
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 
-/*
- * If causes are not measured, waits that are not sampled change no counter. The counters of sampled
- * waits are exact.
- */
+/* Without causes, waits that are not sampled change no counter. Sampled waits are exact. */
 TEST(sampled_alone)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -673,10 +636,7 @@ TEST(sampled_alone)
 	}
 }
 
-/*
- * If causes are measured, waits that are not sampled are in the core's history, so the causes of
- * sampled waits are exact.
- */
+/* With causes, waits that are not sampled are in the history, so causes are exact. */
 TEST(sampled_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the reuse of counter slots. The counters of a group contain exactly the waits of the group,
- * and no waits of the previous group in the same counter slot.
- */
+/* Tests the reuse of counter slots: a group never has waits of the slot's previous group. */
 #include "measure/runq/slots.h"
 
 #include <sys/mman.h>
@@ -23,17 +20,6 @@
 #define NR_LE	  1
 #define LE_NS	  2500 /* the only boundary in counter slots without a fine histogram */
 
-/*
- * Test doubles of the functions for BPF maps and the clock. The linker replaces the functions with
- * the test doubles; see meson.build.
- */
-int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
-			  __u32 value_size, __u32 max_entries,
-			  const struct bpf_map_create_opts *opts);
-int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
-int __wrap_bpf_map_delete_elem(int fd, const void *key);
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-
 static uint64_t now_ns;
 static uint32_t free_slot[16 * RUNQ_CHUNK];
 static size_t nr_free;
@@ -46,6 +32,7 @@ static __u64 changes; /* times that a group began or ended, counted by the BPF p
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
+/* Test doubles of the functions for BPF maps and the clock; see meson.build. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	*ts = clock_timespec(now_ns);
@@ -138,7 +125,6 @@ static uint32_t slot_ref_of(uint32_t slot)
 	return RUNQ_LATER_CHUNK + slot - slots.chunks.first_slots;
 }
 
-/* Gives a counter slot to a new group, as the BPF programs do. */
 static void group_begins(uint32_t slot, uint64_t key, const char *name)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, slot);
@@ -149,7 +135,6 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 	head->depth = 1;
 	head->key = key;
 	changes++;
-	/* Two tasks of the new group have run. */
 	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(slot_ref_of(slot), key);
 }
 
@@ -213,10 +198,7 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 	assert_int_equal(found, count > 0);
 }
 
-/*
- * A BPF program stores the count and the time of a wait separately. Neither the count nor the time
- * of the wait is lost if a window ends between the store of the count and the store of the time.
- */
+/* A window may end between the stores of a wait's count and time, and loses neither. */
 TEST_BOTH(test_between_stores)
 {
 	struct runq_cell *cell;
@@ -237,10 +219,7 @@ TEST_BOTH(test_between_stores)
 	expect("/a", 1, 3000, 2000, false);
 }
 
-/*
- * Each wait is counted in exactly one window. The value max_ns of a window is the longest wait in
- * the window.
- */
+/* Each wait is in exactly one window, and max_ns is the longest wait of the window. */
 TEST_BOTH(test_windows)
 {
 	group_begins(5, 105, "a");
@@ -255,7 +234,6 @@ TEST_BOTH(test_windows)
 	expect("/a", 2, 4000, 2000, false);
 }
 
-/* Waits of groups without a counter slot are counted in a separate row. */
 TEST_WITH(test_others, setup, teardown)
 {
 	waits(0, 0, 70, 2);
@@ -263,10 +241,7 @@ TEST_WITH(test_others, setup, teardown)
 	expect("(other)", 2, 140, 70, false);
 }
 
-/*
- * All waits of a cgroup that ends are counted. The counter slot of the ended cgroup is given to
- * another cgroup. The counters of the new cgroup start at 0.
- */
+/* All waits of an ended cgroup are counted. The slot's next cgroup starts at 0. */
 TEST_BOTH(test_slot_changes_hands)
 {
 	size_t before = nr_free;
@@ -283,10 +258,7 @@ TEST_BOTH(test_slot_changes_hands)
 	scan_after(10 * NSEC_PER_MSEC);
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
-	/*
-	 * The ended group 105 is no longer in the index of counter slots or in the entries of its
-	 * tasks. Counter slot 5 of the ended group is free again.
-	 */
+	/* Group 105 is forgotten by index and tasks, and slot 5 is free. */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
 	assert_true(tasks[105].group == RUNQ_NO_GROUP && tasks[1105].group == RUNQ_NO_GROUP);
@@ -295,10 +267,7 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->key, 0);
 	assert_int_equal(slots.nr_retired, 1);
 	assert_int_equal(slots.retired[0], 105);
-	/*
-	 * The counters of the ended group are not reset, but the waits of the next group in the
-	 * counter slot are counted from zero.
-	 */
+	/* Counters are not reset, but the next group is counted from zero. */
 	group_begins(5, 169, "b");
 	waits(5, 0, 200, 1);
 	end_window();
@@ -306,7 +275,6 @@ TEST_BOTH(test_slot_changes_hands)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* Group /b now has the counter slot of /a, and the task entry of /b is valid. */
 	assert_true(tasks[169].group == RUNQ_GROUP(slot_ref_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
@@ -327,7 +295,6 @@ TEST_BOTH(test_come_back)
 	expect("/a", 4, 7000, 4000, true);
 }
 
-/* Excluded groups are marked in their counter slots and in the entries of their tasks. */
 TEST_WITH(test_unwanted, setup, teardown)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
@@ -352,10 +319,7 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
-	/*
-	 * Counter slot 6 of an excluded group is reused for a group that is not excluded. The
-	 * filter rules are applied to the name of the new group.
-	 */
+	/* Slot 6 of an excluded group is reused; rules apply to the new name. */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
@@ -383,10 +347,7 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	group_begins(5, 105, "pod0a1b2c3d-4e5f-6789-abcd-ef0123456789");
 	group_begins(6, 106, "service");
 	scan_after(NSEC_PER_MSEC);
-	/*
-	 * Group 106 is not a pod, so no rule about namespaces can include group 106. Group 105 is a
-	 * pod whose namespace is still unknown.
-	 */
+	/* 106 is no pod, so no namespace rule includes it. 105's namespace is unknown. */
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	runq_slots_named(&slots);
@@ -401,7 +362,6 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	runq_rules_free(&rules);
 }
 
-/* Between two scans, a group ends and another group takes its counter slot. */
 TEST_WITH(test_new_key, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -427,18 +387,12 @@ TEST_WITH(test_key_before_name, setup, teardown)
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/new");
 }
 
-/*
- * A reader may see the new value of the change counter before the key of a new group. After the
- * change counter grew, two scans read each counter slot, and later scans do not.
- */
+/* A reader may see the change counter before a key, so two scans follow its growth. */
 TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
-	/*
-	 * The first scan includes counter slot 0, which counts all groups that have no counter slot
-	 * of their own.
-	 */
+	/* Slot 0 counts all groups without a slot. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	group_begins(5, 105, "a");
@@ -458,7 +412,6 @@ TEST_WITH(test_change_before_key, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 }
 
-/* If tasks of a removed group still wait, the window marks the group's row as ended. */
 TEST_WITH(test_gone_is_reported, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -497,7 +450,6 @@ TEST_BOTH(test_end_is_told)
 		end_window();
 		ends_silently(5);
 		assert_int_equal(rows_ended_of("/a"), fixed);
-		/* The exporter is not notified of the end of a group that never waited. */
 		ends_silently(6);
 		assert_int_equal(rows_ended_of("/b"), 0);
 		end_window();
@@ -558,10 +510,7 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
 	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
 	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
-	/*
-	 * When a culprit ends, its blame is reported, its entries in the tables of the cores are
-	 * freed, and its counter slot is reused.
-	 */
+	/* An ended culprit's blame is reported, its table entries and its slot are freed. */
 	cell_charge(7, RUNQ_PAIR(slot_ref_of(5), slot_ref_of(6)), 30);
 	cell_charge(8, RUNQ_PAIR(slot_ref_of(6), RUNQ_WHO_IDLE), 2);
 	group_ends(6);
@@ -590,10 +539,7 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/*
- * Group 106 ends, and just afterwards a core creates a blame row of group 106. Only the blame rows
- * of group 106 are freed.
- */
+/* A core creates a row of group 106 just after its end. Only rows of 106 are freed. */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};

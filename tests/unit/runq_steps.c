@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests waits that are counted only at bucket boundaries. The test compares each result with a list
- * of waits, and checks the memory size of the counters.
- */
+/* Tests waits counted only at boundaries, and the memory size of the counters. */
 #include "test.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "dense.h"
 #include "measure/runq/chunks.h"
@@ -28,10 +24,7 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/*
- * Fills waits[] with sorted waits from a few nanoseconds to beyond the last bucket boundary. Three
- * waits are at or next to each boundary.
- */
+/* Sorted waits from a few ns to beyond the last boundary, three at each boundary. */
 static void fill(uint64_t count[NR_LE + 1])
 {
 	uint64_t random = 88172645463325252ULL;
@@ -75,10 +68,7 @@ TEST(test_figures)
 	free(hist.entries);
 }
 
-/*
- * A percentile is between the two boundaries around its true value, and is at most the longest
- * wait.
- */
+/* A percentile is between the boundaries around its true value, and at most the longest wait. */
 TEST(test_percentiles)
 {
 	struct hist_entry one_entry = {.bucket = 1, .count = 1};
@@ -103,18 +93,11 @@ TEST(test_percentiles)
 	}
 	assert_true(last == (double)max);
 	free(hist.entries);
-	/*
-	 * The histogram contains one wait of 15 us, in the bucket above 10 us. The upper bound of
-	 * the bucket above 10 us is the longest wait, not the next bucket boundary.
-	 */
+	/* One wait of 15 us. The last bucket ends at the longest wait. */
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
 	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
-	/*
-	 * If the longest wait was in an earlier window, the maximum of this window is unknown (0).
-	 * If the maximum is unknown, only the lower bound of 10 us is known for a wait in the
-	 * bucket above 10 us.
-	 */
+	/* With an unknown maximum only the lower bound of 10 us is known. */
 	assert_int_equal(hist_max(&scale, &one, 0), 10001);
 	one_entry.bucket = 0;
 	assert_int_equal(hist_max(&scale, &one, 0), 0);
@@ -145,10 +128,7 @@ static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 	return (at - RUNQ_QUICK_SHIFT) * HIST_SUB + (wait >> (at - RUNQ_QUICK_SHIFT));
 }
 
-/*
- * Compares the buckets in the lookup tables of the fast path with the exact bucket of every wait
- * below RUNQ_QUICK_NS.
- */
+/* Compares the fast path's tables with the exact bucket of every wait. */
 TEST(test_tables)
 {
 	static const uint64_t some[] = {1, 31, 1000, 1024, 1060, 10000, 50000, 65535, 70000};
@@ -173,10 +153,7 @@ TEST(test_tables)
 			assert_int_equal(in[bucket], 0);
 		}
 	}
-	/*
-	 * In the lookup table of the fast path, the range of most entries contains no bucket
-	 * boundary. The fast path can use the entries without a boundary.
-	 */
+	/* Most entries contain no boundary, so the fast path can use them. */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
 	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);
@@ -200,12 +177,8 @@ TEST(test_memory)
 
 	assert_true(memory_mib(256, 16384, true) < 400.0);
 	assert_true(memory_mib(2, 10000, true) < 24.0);
-	/* Fine histograms take most of the memory. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
-	/*
-	 * runq_slots_for() returns enough counter slots for all existing groups and some new
-	 * groups, and at most RUNQ_NR_SLOTS.
-	 */
+	/* Enough slots for all groups and some new ones, at most RUNQ_NR_SLOTS. */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);
 	assert_true(runq_slots_for(&two, 100000, false) <= RUNQ_NR_SLOTS);
@@ -215,10 +188,7 @@ TEST(test_memory)
 			struct runq_shape shape = {runq_stripes(cpus), cpus, steps, 0};
 			size_t near = runq_first_slots(&shape), size = runq_slot_size(&shape);
 
-			/*
-			 * Every offset that the BPF programs can compute with RUNQ_FIRST_MASK is
-			 * inside the memory of the first chunk of counter slots.
-			 */
+			/* All offsets below RUNQ_FIRST_MASK are inside the first chunk. */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_FIRST_MASK);
 			assert_true(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - runq_cells_at(&shape) +
 					    near * size <=

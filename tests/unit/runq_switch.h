@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Helpers to run the BPF programs of `subtick runq` switch by switch, on one core with many
- * cgroups.
- */
+/* Runs the BPF programs of `subtick runq` switch by switch, on one core with many cgroups. */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
 #define SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests how a wait is divided among the tasks that ran on the core during the wait. The expected
- * division is computed nanosecond by nanosecond.
- */
+/* Compares the division of a wait among tasks with a division nanosecond by nanosecond. */
 #include "test.h"
 
 #include <linux/types.h>
@@ -97,10 +94,7 @@ static u32 index_of(u32 who)
 	return who == RUNQ_WHO_IDLE ? 0 : who == RUNQ_WHO_KTHREAD ? 1 : who;
 }
 
-/*
- * Fills the history of a core with @nr run segments, whose lengths and owners are random. Returns
- * the end time of the last run segment.
- */
+/* Fills a history with @nr random segments. Returns the end of the last segment. */
 static u64 fill(struct runq_cpu *pc, unsigned int nr)
 {
 	u64 now = 1000;
@@ -121,10 +115,7 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 	return now;
 }
 
-/*
- * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9, which stands for no task,
- * if the core's history begins after @ns.
- */
+/* Task at time @ns; UINT32_MAX - 9 (none) before the start of the history. */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
 	for (u32 i = 0; i < RUNQ_NR_WALK; i++) {
@@ -209,11 +200,7 @@ TEST(test_preempted)
 	assert_int_equal(w->culprit_ns, 60);
 }
 
-/*
- * The victim's group was throttled at an unknown time before the BPF programs were attached. The
- * cause of the first 200 ns of the wait is unknown, and neither quota nor idle, because the time of
- * the throttling is unknown.
- */
+/* Throttled at an unknown time before the start: the cause of the first 200 ns is unknown. */
 TEST(test_throttled_before_attach)
 {
 	static struct runq_cpu pc;

@@ -3,8 +3,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure/runq/filter.h"
 #include "present/runq.h"
@@ -49,7 +47,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds a row of a new group with @nr waits of @ns each. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 {
 	struct runq_group *group = runq_group_new(
@@ -125,7 +122,6 @@ TEST_WITH(test_sampled, setup, teardown)
 	assert_true(window.groups[0].sum_stderr_ratio > 0.0);
 }
 
-/* A value that was not measured is unknown, not 0. */
 TEST_WITH(test_filtered, setup, teardown)
 {
 	struct report *report;
@@ -140,11 +136,7 @@ TEST_WITH(test_filtered, setup, teardown)
 	report_free(report);
 }
 
-/*
- * If waits are counted only at boundaries, options that need a fine histogram are refused. Values
- * that need no fine histogram, such as counts and sums, are the same with and without a fine
- * histogram.
- */
+/* Without fine histograms, options that need them are refused, and counts are the same. */
 TEST_WITH(test_steps, setup, teardown)
 {
 	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
@@ -170,11 +162,7 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 10000000);
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
-	/*
-	 * Percentiles are interpolated. The 50th percentile of the waits is a third of the way from
-	 * 1 us to 100 us. The 99th percentile is nine tenths of the way from 100 us to the longest
-	 * wait.
-	 */
+	/* A third of the way to 100 us, and nine tenths of the way to the maximum. */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
@@ -204,18 +192,12 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(9, "/ab", 1, 1000);
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
-	/*
-	 * A window of selected cgroups has a row "(other)", because the waits in this row may
-	 * belong to a selected cgroup. The row of the selected cgroup /silent has no waits.
-	 */
+	/* Waits of "(other)" may belong to a selected cgroup. /silent has no waits. */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
 	assert_true(isnan(window.groups[3].avg_ns) && isnan(window.groups[3].percentile_ns[0]));
-	/*
-	 * Selecting a cgroup also selects its descendants, but not cgroups whose names only begin
-	 * with the same letters.
-	 */
+	/* Descendants are selected, but not cgroups with the same first letters. */
 	assert_true(has("/a/b") && !has("/ab"));
 }
 
@@ -244,10 +226,7 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
-/*
- * An interpolated percentile can exceed every wait. The percentile is reduced to the maximum wait
- * before the output and before the comparison with limit_ns.
- */
+/* A percentile is reduced to the maximum before output and comparison with limit_ns. */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
 	const struct runq_group_window *group;
@@ -282,7 +261,6 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	expect_cells(report, "groups", 0, "cgroup_id=70 sum_ns=100000 "
 					  "causes.same_group_ns=100000 causes.throttled_ns=null");
-	/* Waits above the last boundary are in a row without an upper limit. */
 	assert_int_equal(table_get(report_find(report, "groups"), 0, "le")->table->nr_rows, 2);
 	le = table_get(report_find(report, "groups"), 1, "le")->table;
 	assert_int_equal(le->nr_rows, 3);
@@ -295,7 +273,6 @@ TEST_WITH(test_report, setup, teardown)
 	expect_cells(report, "groups", 0, "count=0 cgroup_id=null ended=null max_ns=null "
 					  "p99_ns=null");
 	report_free(report);
-	/* Without the option for causes the report has no columns for causes. */
 	window.has_causes = false;
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
@@ -308,10 +285,7 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
-	/*
-	 * From `was` to `now` the measured waits grew by 1000 ns, and the kernel's run_delay by 800
-	 * ns. By design, run_delay omits 200 ns of the 1000 ns of measured waits.
-	 */
+	/* Waits grew by 1000 ns and run_delay by 800 ns; 200 ns are omitted by design. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
 	/* If the run queue's clock lags, the kernel may account more wait time than subtick. */
@@ -320,7 +294,6 @@ TEST(test_ratio)
 	assert_true(runq_missing_ratio(&was, &now) == -0.4);
 }
 
-/* If the kernel has no run_delay, or if there are no waits, schedstat_ratio is unknown, not 0. */
 TEST(test_unknown)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
@@ -337,10 +310,7 @@ TEST(test_unknown)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 }
 
-/*
- * If a window takes a second, waits are compared with run_delay at 1, 2, 4, 8 and 16 s, and then
- * every 10 s. If a window takes a minute, waits are compared with run_delay in every window.
- */
+/* Compared after 1, 2, 4, 8 and 16 s, then every 10 s, at most once per window. */
 TEST(test_due)
 {
 	const uint64_t open_ns = 777 * NSEC_PER_SEC;
@@ -358,7 +328,6 @@ TEST(test_due)
 	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
 }
 
-/* Adds two waits with a total of @ns. */
 static void add(struct runq_waits_list *waits, uint64_t key, const char *path, uint64_t ns,
 		bool ended)
 {

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests how subtick reads names from the files of container runtimes, including hostile files.
- * Tests json_walk(), which parses the JSON files of container runtimes.
- */
+/* Tests names from files of container runtimes, also hostile ones, and json_walk(). */
 #include "test.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -63,7 +57,6 @@ TEST(containerd)
 	check(RUNTIME_OCI, SANDBOX, "00:shop/web/@;");
 	check(RUNTIME_OCI, "{\"annotations\":{}}", "");
 	check(RUNTIME_OCI, "{\"annotations\":{\"" CRI "sandbox-name\":\"web\"}}", "");
-	/* Names that Kubernetes does not allow, duplicate names, and invalid JSON are refused. */
 	check(RUNTIME_OCI, OCI("shop", "web\\\"} 1\\n", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "\\u001b[31m"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "a\xff"), "");
@@ -110,25 +103,18 @@ TEST(storage)
 	/* CRI-O gives containers names such as "k8s_nginx_web-1_shop_UID". */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
 	      "00:shop/web-1/nginx@localhost/box:1;");
-	/*
-	 * A container's entry without an id, with half an id or with an invalid name is skipped.
-	 * Valid entries are kept.
-	 */
+	/* Entries without a valid id or name are skipped, others kept. */
 	check(RUNTIME_STORAGE, "[{\"names\":[\"x\"]}," ENTRY("0011", "y") "," ENTRY(ID, "a\\u0000b")
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
 	      "00://web@;");
-	/*
-	 * The metadata of a container is ignored if it is too long, occurs twice, or has an unusual
-	 * escape.
-	 */
+	/* Metadata that is too long, double or unusually escaped is ignored. */
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("\\u0061") "}\"}]", "00://web@;");
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("a") "}\",\"metadata\":\"{}\"}]", "00://web@;");
 	for (int spaces = 4078; spaces <= 4079; spaces++) {
 		snprintf(text, sizeof(text), "[" LISTED IMAGE("a") "%*s}\"}]", spaces, "");
 		check(RUNTIME_STORAGE, text, spaces == 4078 ? "00://web@a;" : "00://web@;");
 	}
-	/* If a file is read while a container runtime is writing it, no names are found. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") ",", "");
 	check(RUNTIME_STORAGE, "{\"a\":" ENTRY(ID, "web") "}", "");
 }
@@ -154,13 +140,9 @@ TREE_TEST(come_and_go)
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	assert_true(pods_present(pods));
 	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
-	/* A cgroup in another pod does not get the name of the container. */
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
-	/*
-	 * A container runtime creates the directory of a container (here ID2), and then writes the
-	 * container's file config.json in parts.
-	 */
+	/* A runtime creates the directory (ID2) and then writes config.json in parts. */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	pods_refresh(pods);
@@ -233,10 +215,7 @@ static void check_hostile(const struct tree *tree, const char *good)
 	pods_close(pods);
 }
 
-/*
- * Tests hostile files of docker and podman. The container of a hostile file gets no name, and the
- * valid file of another container is still read.
- */
+/* The container of a hostile file gets no name. Valid files are still read. */
 TREE_TEST(hostile_state)
 {
 	static const char *const files[] = {
@@ -282,10 +261,7 @@ TREE_TEST(hostile_state)
 			memcpy(brackets + at, "{\"a\":", 5);
 		tree_file(tree, files[i], brackets);
 		check_hostile(tree, good);
-		/*
-		 * The container's name in the hostile file is a path, a label or an escape
-		 * sequence.
-		 */
+		/* The hostile name is a path, a label or an escape sequence. */
 		tree_file(tree, files[i],
 			  i ? "[" ENTRY(ID, "../../etc") "," ENTRY(ID, "a\\u001b[2J") "," ENTRY(ID, "a\\\",b=\\\"") "]"
 			    : "{\"Name\":\"/../../etc\\u001b[2J\"}");
@@ -328,10 +304,7 @@ TREE_TEST(renamed_by_docker)
 		pods_refresh(pods);
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
-	/*
-	 * The directory of the container below docker/containers is removed. The container keeps
-	 * the name that was read last.
-	 */
+	/* The directory is removed; the container keeps its last name. */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
 	assert_int_equal(rmdir(to), 0);
@@ -457,10 +430,7 @@ static void ignore(void *arg, const struct json_path *place, struct pod_text val
 {
 }
 
-/*
- * Some bytes of a JSON text are changed at random. jansson and json_walk() must both accept or both
- * reject the changed text.
- */
+/* jansson and json_walk() agree on randomly changed texts. */
 TEST(as_jansson)
 {
 	static const char seed[] = "{\"a\":[1,-2.5e3,\"x\\u00e9\\n\",true,null,{\"b\":{}}],\"\\\"\":\"\"}";
@@ -476,10 +446,7 @@ TEST(as_jansson)
 		for (int change = rand() % 3; change >= 0; change--)
 			text[rand() % (sizeof(seed) - 1)] = bytes[rand() % (sizeof(bytes) - 1)];
 		json = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-		/*
-		 * json_walk() accepts two kinds of text that jansson refuses: half a surrogate
-		 * pair, and numbers beyond the range of a double.
-		 */
+		/* jansson refuses half a surrogate pair and numbers beyond a double. */
 		if (json) {
 			accepted++;
 			if (json_walk(text, strlen(text), ignore, NULL))

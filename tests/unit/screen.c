@@ -109,10 +109,7 @@ static void type(struct screen *screen, const char *keys)
 		screen_key(screen, *keys < 8 ? special[(int)*keys] : (unsigned char)*keys);
 }
 
-/*
- * Types the keys of each step into the screen. After each step the screen must contain the text
- * `shows` and must not contain the text `hides`.
- */
+/* Types the keys of each step. The screen must then contain `shows` and not `hides`. */
 static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -132,10 +129,7 @@ static void play(struct screen *screen, const char *const (*steps)[3], size_t nr
 	play(screen, (const char *const[][3]){__VA_ARGS__}, \
 	     sizeof((const char *const[][3]){__VA_ARGS__}) / sizeof(char *[3]))
 
-/*
- * In each layout nothing overlaps, nothing is outside of the screen, and the table has at least 6
- * rows.
- */
+/* In each layout nothing overlaps or is outside, and the table has at least 6 rows. */
 TEST(test_layout)
 {
 	for (int rows = 1; rows < 120; rows++)
@@ -168,10 +162,7 @@ TEST(test_layout)
 					assert_true(l.bar_width >= 12);
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
-					/*
-					 * The widths of a core's name, bar, values, history and
-					 * blanks add up to at most the width of the core's cell.
-					 */
+					/* Name, bar, values, history and blanks fit the cell. */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
 									     : 0) <=
@@ -245,23 +236,18 @@ TEST(test_rows)
 	struct report *report = make_names(names, counts, 4), *cores = make_cores(12, -1, -1);
 	const struct table *table = report->tables[0];
 
-	expect_rows(table, "", SCREEN_OWN_ORDER, false, "0123");
+	expect_rows(table, "", -1, false, "0123");
 	expect_rows(table, "", 0, false, "1302");
 	expect_rows(table, "", 0, true, "2031");
-	/*
-	 * Rows with a null value are at the end in both sort directions. Rows with equal values
-	 * keep their order.
-	 */
+	/* Null values are last in both directions. Equal rows keep their order. */
 	expect_rows(table, "", 1, true, "2031");
 	expect_rows(table, "", 1, false, "0321");
-	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
+	expect_rows(table, "web", -1, false, "1");
 	expect_rows(table, "/a", 0, true, "31");
 	expect_rows(table, "nobody", 0, true, "");
-	/* Sorting by a column that does not exist changes nothing. */
 	expect_rows(table, "", 99, true, "0123");
-	/* A filter for a number matches only the whole number. */
-	expect_rows(cores->tables[0], "1", SCREEN_OWN_ORDER, false, "1");
-	expect_rows(cores->tables[0], "11", SCREEN_OWN_ORDER, false, "11");
+	expect_rows(cores->tables[0], "1", -1, false, "1");
+	expect_rows(cores->tables[0], "11", -1, false, "11");
 	report_free(report);
 	report_free(cores);
 }
@@ -279,7 +265,7 @@ TEST(test_rows_large)
 
 static void fill(struct screen *screen)
 {
-	screen_init(screen, NSEC_PER_SEC);
+	*screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	assert_int_equal(screen_add(screen, "overview"), 0);
 	assert_int_equal(screen_add(screen, "runq"), 1);
 	assert_int_equal(screen_add(screen, "wake"), 2);
@@ -298,10 +284,7 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "source bpf, window 1.00 s, closure 0.0004%"));
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
-	/*
-	 * The bar of core 0 is 62 characters wide, and 15.5 characters show busy time. A fifth of
-	 * the busy time is hardirq. The marker of /proc/stat is at three quarters of the bar.
-	 */
+	/* 62 characters, 15.5 busy, a fifth of them hardirq; /proc/stat at three quarters. */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
 				 "···┃···············]  25.0%  75.0%");
@@ -323,7 +306,7 @@ TEST(test_many_cores)
 	struct screen screen;
 	char *text, *row;
 
-	screen_init(&screen, NSEC_PER_SEC);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	screen_add(&screen, "overview");
 	screen_show(&screen, 0, make_cores(256, -1, -1));
 	text = draw(&screen, 24, 80);
@@ -336,14 +319,11 @@ TEST(test_many_cores)
 	assert_non_null(strstr(row, "█]"));
 	free(row);
 	free(text);
-	/* If the screen has enough lines and columns, each core has a separate bar. */
 	text = draw(&screen, 60, 240);
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/*
-	 * A core is drawn in another style if /proc/stat is wrong by more than 5 percentage points.
-	 */
+	/* An error of /proc/stat above 5 percentage points has another style. */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -397,8 +377,8 @@ TEST(test_keys)
 	     {"ss", NULL, "▲"}, {"", NULL, "▼"}, {"S", "p99▼"}, {BACK_TAB, "cpus: source bpf"},
 	     {BACK_TAB, "a note of the overview"}, {"p", "PAUSED"}, {" ", NULL, "PAUSED"},
 	     {"h", "subtick: keys"}, {"p", NULL, "subtick: keys"}, {"", NULL, "PAUSED"});
-	assert_int_equal(screen_key(&screen, 's'), SCREEN_NOTHING);
-	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
+	assert_false(screen_key(&screen, 's'));
+	assert_true(screen_key(&screen, 'q'));
 	screen_free(&screen);
 }
 
@@ -412,10 +392,7 @@ TEST(test_filter)
 	     {BACKSPACE "\r", "1 of 4 rows, filter \"wEb\"", "/a/db"}, {"", "/a/Web"},
 	     {"fzzz\033", "filter \"wEb\""}, {"/zzz\n", "no row matches the filter"},
 	     {"/\025\n", "4 rows"});
-	/*
-	 * Backspace deletes a whole multi-byte character. The length of the filter that the user
-	 * types is limited.
-	 */
+	/* Backspace deletes a whole character. The filter's length is limited. */
 	type(&screen, "f");
 	screen_key(&screen, 0x4e16);
 	assert_string_equal(screen.draft, "世");
@@ -434,17 +411,15 @@ TEST(test_interval)
 {
 	struct screen screen;
 
-	screen_init(&screen, NSEC_PER_SEC);
-	assert_int_equal(screen_key(&screen, '+'), SCREEN_INTERVAL);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
+	assert_false(screen_key(&screen, '+'));
 	assert_int_equal(screen.interval_ns, 2 * NSEC_PER_SEC);
 	for (int i = 0; i < 20; i++)
 		screen_key(&screen, '+');
 	assert_int_equal(screen.interval_ns, 60 * NSEC_PER_SEC);
-	assert_int_equal(screen_key(&screen, '+'), SCREEN_NOTHING);
 	for (int i = 0; i < 20; i++)
 		screen_key(&screen, '-');
 	assert_int_equal(screen.interval_ns, 100 * NSEC_PER_MSEC);
-	assert_int_equal(screen_key(&screen, '-'), SCREEN_NOTHING);
 	screen_free(&screen);
 }
 
@@ -476,7 +451,7 @@ TEST(test_dashes)
 	const uint64_t unknown[] = {UINT64_MAX, UINT64_MAX}, known[] = {UINT64_MAX, 3};
 	struct screen screen;
 
-	screen_init(&screen, NSEC_PER_SEC);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	screen_add(&screen, "runq");
 	screen_add(&screen, "wake");
 	assert_int_equal(screen_show(&screen, 0, make_names(names, unknown, 2)), 0);
@@ -495,22 +470,15 @@ TEST(test_refused)
 	struct screen screen;
 
 	fill(&screen);
-	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
+	screen_refuse(&screen, 2, &err);
 	PLAY(&screen, {"", "wake not measured (see notes)"}, {"\t\t", "no \\x1b[31m permission"},
 	     {"", "become root"}, {BACK_TAB, "/a/db"});
-	/*
-	 * If a measurement fails after some windows, the screen no longer shows the old values of
-	 * the measurement.
-	 */
-	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
+	screen_refuse(&screen, 1, &err);
 	PLAY(&screen, {"", "no longer measured", "/a/db"});
 	screen_free(&screen);
 }
 
-/*
- * Loss counters count since the start of the measurement. Losses of earlier windows must not be
- * shown as losses of the next window.
- */
+/* Losses of earlier windows are not shown as losses of the next window. */
 TEST(test_losses)
 {
 	static const struct {
@@ -532,10 +500,7 @@ TEST(test_losses)
 	screen_free(&screen);
 }
 
-/*
- * Out of the findings of all reports, the top of the screen shows the finding with the most lost
- * time. The pane of notes contains all findings.
- */
+/* The top shows the finding with the most lost time, and the notes all findings. */
 TEST(test_findings)
 {
 	static const struct finding_rule rule = {"rule", "task", 0.01, "run this"};
@@ -611,7 +576,6 @@ TEST(test_history)
 	assert_true(!strcmp(row + strlen(row) - strlen("▃-▅"), "▃-▅"));
 	free(row);
 	free(text);
-	/* If there is no room for the history, the bar uses the whole width. */
 	text = draw(&screen, 24, 80);
 	row = line(text, 1);
 	assert_null(strstr(row, "▃█▅"));
@@ -631,10 +595,7 @@ static int line_of(struct screen *screen, const char *what)
 	return line;
 }
 
-/*
- * If the screen has room, the panes after the active pane are shown below the active pane. Panes do
- * not move between windows.
- */
+/* Panes after the active one are below it if there is room, and do not move. */
 TEST(test_stack)
 {
 	const char *many[40];
@@ -642,7 +603,7 @@ TEST(test_stack)
 	struct screen screen;
 	int groups, cores;
 
-	screen_init(&screen, NSEC_PER_SEC);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	screen.home = 1;
 	screen_add(&screen, "overview");
 	screen_add(&screen, "runq");
@@ -653,23 +614,18 @@ TEST(test_stack)
 	assert_true(groups > 0 && cores == groups + 2 + 4 + 1);
 	screen_show(&screen, 1, make_names(names, counts, 1));
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* The active pane may fill the whole screen. */
 	for (size_t i = 0; i < 40; i++) {
 		many[i] = "/one";
 		nr[i] = i;
 	}
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
-	/*
-	 * If the active pane loses rows, the panes below the active pane return after
-	 * SCREEN_KEEP_ROWS windows.
-	 */
+	/* Panes below return SCREEN_KEEP_ROWS windows after the active one shrinks. */
 	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
 		assert_int_equal(line_of(&screen, "cpus: source"), -1);
 		screen_show(&screen, 1, make_names(names, counts, 4));
 	}
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* A pane that the user selects stays selected in the next window. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);

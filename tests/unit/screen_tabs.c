@@ -10,9 +10,8 @@
 static void show(struct screen *screen, const char *command, const char *const *keys, size_t nr)
 {
 	struct report *report = report_new(command);
-	int slot = screen_add(screen, command);
+	size_t slot = screen_add(screen, command);
 
-	assert_true(slot >= 0);
 	for (size_t i = 0; i < nr; i++) {
 		struct table *table = report_table(report, keys[i], NULL);
 
@@ -22,7 +21,6 @@ static void show(struct screen *screen, const char *command, const char *const *
 	assert_int_equal(screen_show(screen, slot, report), 0);
 }
 
-/* Returns the line of tabs in allocated memory. */
 static char *tabs_of(struct screen *screen, int cols)
 {
 	struct canvas canvas;
@@ -45,10 +43,7 @@ static char *tabs_of(struct screen *screen, int cols)
 	return tabs;
 }
 
-/*
- * On a narrow screen, the tabs omit repeated command names. If the shortened tabs do not fit, a
- * mark replaces the tabs that do not fit. The active tab is always visible.
- */
+/* Narrow tabs omit command names, then are cut with a mark. The active tab is visible. */
 TEST(test_tabs)
 {
 	static const char *const cpus[] = {"cpus"}, *const groups[] = {"groups"};
@@ -56,7 +51,7 @@ TEST(test_tabs)
 					   "the_fifth"};
 	struct screen screen;
 
-	screen_init(&screen, NSEC_PER_SEC);
+	screen = (struct screen){.interval_ns = NSEC_PER_SEC};
 	show(&screen, "overview", cpus, 1);
 	show(&screen, "runq", groups, 1);
 	show(&screen, "noise", keys, 5);

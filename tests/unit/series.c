@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests tables of metric series. Rows and their copies keep their values while other rows are added
- * and removed.
- */
+/* Tests tables of series: rows and copies keep their values while rows come and go. */
 #include "view/series.h"
 
 #include "test.h"
 
 #define NR_NAMES 200
 
-/* Expected rows of the series table, as a simple list. */
 static struct {
 	char value[24];
 	struct series_row *row; /* row of the table, or NULL if the row does not exist */
@@ -90,10 +86,7 @@ static struct series_table table_of(int nr)
 	return (struct series_table){.head = offsetof(struct numbered_row, row), .width = 4};
 }
 
-/*
- * If a removed row is added again, its values begin at 0. Removing a row does not change the values
- * of any other row.
- */
+/* A row that is added again begins at 0. Removing a row changes no other row. */
 TEST(test_come_and_go)
 {
 	struct series_table t = table_of(NR_NAMES);
@@ -117,7 +110,6 @@ TEST(test_come_and_go)
 	series_free(&t);
 }
 
-/* Changes of the original table do not affect an earlier copy. */
 TEST(test_copy)
 {
 	struct series_table t = table_of(40), copy = {0};

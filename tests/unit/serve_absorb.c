@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the collectors of the exporter: losses, reports, the limit of noise series, and maxima that
- * expire. The test golden/metrics checks the whole page of metrics.
- */
-#include <stdio.h>
-#include <string.h>
+/* Tests collectors of the exporter: losses, reports, limits, and maxima that expire. */
 
 #include "base/clock.h"
 #include "serve/export/collector.h"
@@ -21,8 +16,6 @@ static int lossy_read(struct meter *meter, struct err *err)
 
 static uint64_t presented; /* number of reports that were built */
 
-int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
-				bool all_in_load, struct report **ret_report);
 int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
 				bool all_in_load, struct report **ret_report)
 {
@@ -57,7 +50,6 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
 	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
-	/* A collector that fails is reported as down and keeps its counters. */
 	meter_fails = true;
 	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;
@@ -67,10 +59,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_SOURCE, "collector=\"lossy\",source=\"made up\"", 0), 1);
 }
 
-/*
- * The exporter builds no report when a window ends. The first request for a report after the end of
- * a window builds the report of the window.
- */
+/* A report is built at the first request after the end of a window. */
 TEST_WITH(test_report, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
@@ -90,10 +79,7 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 0);
 	assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
-	/*
-	 * After a failed read the window is undefined, so requests get the last report and no new
-	 * report is built.
-	 */
+	/* After a failed read requests get the last report. */
 	meter_fails = true;
 	assert_int_equal(collector_update(collector, &store, &err), -EIO);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
@@ -106,7 +92,6 @@ TEST_WITH(test_report, setup, teardown)
 #define THREAD(of, ran, max)                                                                       \
 	{.cpu = 3, .kind = NOISE_KIND_THREAD, .name = of, .count = 1, .ns = ran, .longest_ns = max}
 
-/* Adds a window of noise with @nr sources and @nr delays. */
 static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 {
 	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];
@@ -124,10 +109,7 @@ static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 	noise_absorb(&store, &w);
 }
 
-/*
- * When the number of series reaches its limit, new names share one series, and existing series
- * continue.
- */
+/* At the limit new names share one series, and existing series continue. */
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct noise_source source = THREAD("", 1, 1);

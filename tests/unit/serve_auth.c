@@ -59,7 +59,6 @@ TEST(test_allows)
 	memcpy(huge, "Bearer " GOOD, strlen("Bearer " GOOD));
 	huge[sizeof(huge) - 1] = '\0';
 	assert_false(auth_allows(&auth, huge));
-	/* The token of the request begins with the right token, but is longer than the buffer. */
 	memset(huge, 'y', sizeof(huge) - 1);
 	assert_int_equal(auth_parse(&auth, huge + 7, AUTH_TOKEN_MAX, &err), 0);
 	memcpy(huge, "Bearer ", 7);
@@ -79,7 +78,6 @@ TEST(test_read)
 	assert_int_equal(write(fd, GOOD "\n", strlen(GOOD) + 1), strlen(GOOD) + 1);
 	assert_int_equal(auth_read(&auth, path, &err), 0);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
-	/* If the token file's content is invalid, the exporter keeps the previous access token. */
 	assert_int_equal(ftruncate(fd, 3), 0);
 	assert_int_equal(auth_read(&auth, path, &err), -EINVAL);
 	assert_non_null(strstr(err.what, path));
@@ -95,10 +93,7 @@ TEST(test_read)
 	assert_int_equal(auth_read(&auth, path, &err), -ENOENT);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));
-	/*
-	 * If the setting of the token file disappears, authentication stays enabled, because the
-	 * settings file may have been lost.
-	 */
+	/* Authentication stays enabled if the setting disappears, because it may be lost. */
 	assert_int_equal(auth_read(&auth, NULL, &err), -EPERM);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the exporter's collectors on a kernel that refuses the BPF programs for noise.
- */
+/* Tests the exporter's collectors on a kernel that refuses the BPF programs for noise. */
 #include "serve/export/collector.h"
-
-#include <errno.h>
-#include <string.h>
 
 #include "measure/load/load.h"
 #include "measure/noise/noise.h"
 #include "serve_store.h"
-
-int __wrap_load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
-const struct load_window *__wrap_load_window(const struct meter *meter);
-int __wrap_noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);
 
 static struct collectors collectors;
 static bool accepts;	      /* the kernel accepts the BPF programs of the noise collector */
@@ -110,7 +101,6 @@ TEST_WITH(test_refused, setup, teardown)
 	assert_without_noise("no such tracepoint");
 }
 
-/* If the kernel refuses the BPF programs for noise, the load collector keeps its source. */
 TEST_WITH(test_falls_back, setup, teardown)
 {
 	struct err err = {0};
@@ -145,9 +135,7 @@ TEST_WITH(test_no_room, setup, teardown)
 	assert_without_noise("all BPF maps and series would take more than half of the memory");
 }
 
-/*
- * If noise is the only collector and the kernel refuses its programs, the exporter does not start.
- */
+/* With noise as the only collector and a refusing kernel, the exporter does not start. */
 TEST_WITH(test_alone, setup, teardown)
 {
 	struct err err = {0};

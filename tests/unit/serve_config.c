@@ -190,10 +190,7 @@ TEST(test_keep)
 
 #define LISTEN "listen = 127.0.0.1:1\n"
 
-/*
- * Each entry of rows[] has a changed configuration, and the setting that needs a restart or NULL if
- * SIGHUP can apply the change.
- */
+/* Changed settings, and the one that needs a restart, or NULL if SIGHUP suffices. */
 TEST(test_restart)
 {
 	static const struct {
@@ -202,10 +199,7 @@ TEST(test_restart)
 		{LISTEN "interval = 2s", NULL},
 		{"listen = 127.0.0.1:2", "listen"},
 		{LISTEN "listen = 127.0.0.1:2", "listen"},
-		/*
-		 * Boundaries can be removed from the setting `le` without a restart. A new boundary
-		 * in `le` requires that the BPF programs are loaded again.
-		 */
+		/* A boundary can be removed; a new one needs new BPF programs. */
 		{LISTEN "le = 1ms", NULL},
 		{LISTEN "le = 1ms,3ms", "le"},
 		{LISTEN "user = daemon", "user"},
@@ -238,10 +232,6 @@ TEST(test_restart)
 	config_free(&a);
 }
 
-/*
- * SIGHUP cannot change settings that determine how the BPF programs count: boundaries, sampling,
- * and blame.
- */
 TEST(test_restart_limits)
 {
 	struct config a, b;
@@ -260,10 +250,7 @@ TEST(test_restart_limits)
 	assert_null(config_needs_restart(&a, &b));
 	config_swap_live(&a, &b);
 	assert_true(a.sample_ratio == 0.5);
-	/*
-	 * A lower sample ratio needs a restart, because the BPF programs would measure the lag of
-	 * the clock at fewer switches.
-	 */
+	/* With a lower ratio the clock's lag would be measured at fewer switches. */
 	b.sample_ratio = 0.02;
 	assert_string_equal(config_needs_restart(&a, &b), "sample");
 	a.sample_ratio = 1.0;
@@ -272,7 +259,6 @@ TEST(test_restart_limits)
 	assert_int_equal(b.depth, 2);
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");
 	config_free(&b);
-	/* SIGHUP cannot enable the recording of blame. */
 	check_good(LISTEN "blame-limit = 5", &b);
 	a.no_blame = true;
 	assert_string_equal(config_needs_restart(&a, &b), "blame-limit");
@@ -281,7 +267,6 @@ TEST(test_restart_limits)
 	config_free(&a);
 }
 
-/* SIGHUP changes only the settings that can change at run time. */
 TEST(test_swap_live)
 {
 	struct config a, b;
@@ -350,12 +335,7 @@ TEST(test_local)
 	}
 }
 
-int __wrap_chmod(const char *path, mode_t mode);
-
-/*
- * chmod() must not be called, because chmod() would follow a symbolic link that replaced the
- * socket.
- */
+/* chmod() would follow a symbolic link in place of the socket. */
 int __wrap_chmod(const char *path, mode_t mode)
 {
 	fail_msg("chmod() of %s", path);
@@ -475,26 +455,19 @@ TEST(test_slots_by_memory)
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
-	/*
-	 * If there is enough memory, all counter slots are reserved. Counter slots up to
-	 * --cgroup-limit are always reserved.
-	 */
+	/* Slots up to --cgroup-limit are always reserved, and all if memory suffices. */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
 	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
 	assert_int_equal(resources_most_cgroups(&c, 256, 1 << 20), 1000);
-	/* Counting core pairs (pairs of cgroups on one core) takes additional memory. */
 	c.core_pairs = 1;
 	assert_int_equal(resources_compute(&c, 256).map_bytes - needs.map_bytes, 2 * 16384 * 96);
 	assert_true(resources_compute(&c, 256).heap_bytes > needs.heap_bytes + (2 << 20));
 	config_free(&c);
 }
 
-/*
- * The default memory limit of the exporter's pod is sufficient with noise on nodes with up to 128
- * CPUs. Without noise the default memory limit is sufficient on nodes with 256 CPUs.
- */
+/* The pod's default memory limit suffices with noise for 128 CPUs, and without for 256. */
 TEST(test_room_for_noise)
 {
 	const uint64_t limit = 128 << 20;

@@ -68,7 +68,6 @@ static int dial(const char *text)
 	return fd;
 }
 
-/* Runs the event loop for @ms milliseconds, but for at least 8 steps. */
 static void run(unsigned int ms)
 {
 	uint64_t end_ns = clock_mono_ns() + ms * NSEC_PER_MSEC;
@@ -110,10 +109,7 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	close(client);
 }
 
-/*
- * While a client does not read a response, the connection's socket buffer stays full, and the
- * client's next request waits.
- */
+/* While a response is not read, the socket buffer is full and the next request waits. */
 TEST_WITH(test_unread, setup, teardown)
 {
 	size_t before = conns_held(&f->conns);
@@ -157,10 +153,7 @@ TEST_WITH(test_late_ourselves, setup, teardown)
 	close(client);
 }
 
-/*
- * When the limit of connections is reached, an idle connection is closed. A connection that is
- * sending a response stays open.
- */
+/* At the limit an idle connection is closed, and never one that sends a response. */
 TEST_WITH(test_full, setup, teardown)
 {
 	int clients[12];
@@ -200,10 +193,7 @@ TEST_WITH(test_pause, setup, teardown)
 	close(second);
 }
 
-/*
- * A stream without new data regularly sends a comment line. A client that never reads, or that
- * sends more data, is disconnected.
- */
+/* An idle stream sends comments. A client that never reads or sends more is disconnected. */
 TEST_WITH(test_stream, setup, teardown)
 {
 	static char text[BODY_BYTES];
@@ -249,7 +239,6 @@ TEST_WITH(test_vanished, setup, teardown)
 	close(client);
 }
 
-/* After an error response the connection is closed, and later bytes of the client are ignored. */
 TEST_WITH(test_error, setup, teardown)
 {
 	int client = dial("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 29\r\n\r\n" REQUEST);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the exporter's counters of waits. Counters never decrease, the number of counters is
- * limited, and counters end with their cgroup. The test golden/metrics checks the whole page of
- * metrics.
- */
+/* Tests counters of waits: they never decrease, are limited, and end with their cgroup. */
 #include "serve/export/collector.h"
 
 #include "base/clock.h"
@@ -18,10 +14,7 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
-/*
- * Pod UID of all cgroups that absorb_runq() adds, or NULL for cgroups outside of pods. The pod's
- * name is unknown.
- */
+/* Pod UID of all cgroups of absorb_runq(), or NULL. The pod's name is unknown. */
 static const char *pod_uid;
 /* Offset of the wall clock from CLOCK_MONOTONIC, which tests change. */
 static uint64_t wall_ahead_ns;
@@ -95,10 +88,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	free(le_counts);
 }
 
-/*
- * Rows that are not cgroups keep their name and do not count against the limit of cgroups. Rows
- * that are not cgroups are never merged into the series (other).
- */
+/* Rows that are no cgroups keep their name, do not count as cgroups and are never merged. */
 TEST_WITH(test_parties, setup, teardown)
 {
 	static const struct {
@@ -139,7 +129,6 @@ TEST_WITH(test_parties, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 8);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 16);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 24);
-	/* Waits of a cgroup without series are counted in the series (other). */
 	window.blame = &blame[1];
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
@@ -154,10 +143,7 @@ static const char *more(enum family_id id, const char *labels)
 	return row->names ? row->names->data : "";
 }
 
-/*
- * Pod names are labels in addition to the label that identifies the cgroup. If the pod name of a
- * cgroup becomes known later, the series of the cgroup does not restart.
- */
+/* Pod names are additional labels. A name that is found later does not restart a series. */
 TEST_WITH(test_names, setup, teardown)
 {
 	struct runq_group_names names = {.namespace = "shop", .pod = "web", .container = "nginx"};
@@ -223,7 +209,6 @@ TEST_WITH(test_names, setup, teardown)
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""),
 			    "culprit_namespace=\"shop\",culprit_pod=\"web\""
 			    ",culprit_container=\"nginx\"");
-	/* SIGHUP can change the set of labels. */
 	config.labels = 1u << CONFIG_LABEL_qos | 1u << CONFIG_LABEL_pod_uid;
 	runq_absorb(&store, &window);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "pod_uid=\"0a1b\",qos=\"burstable\"");
@@ -234,10 +219,7 @@ TEST_WITH(test_names, setup, teardown)
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""), "");
 }
 
-/*
- * If waits are counted per namespace or QoS class, the namespace or class is the label of each
- * series, also of the series (other).
- */
+/* The namespace or QoS class is the label of each series, also of (other). */
 TEST_WITH(test_per, setup, teardown)
 {
 	static const struct group groups[] = {{"shop", true, 10, 1000}, {"bank", false, 5, 500}};
@@ -246,7 +228,6 @@ TEST_WITH(test_per, setup, teardown)
 	config.cgroup_limit = 1;
 	absorb_runq(1, &groups[0], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
-	/* Namespace bank replaces shop, whose counters are added to the series (other). */
 	absorb_runq(2, &groups[1], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
@@ -256,10 +237,7 @@ TEST_WITH(test_per, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"(other)\""));
 }
 
-/*
- * In each second, new short-lived containers without names wait. Ten containers have separate
- * series, and the series (other) contains the sum of all other containers. No wait is lost.
- */
+/* Ten containers have series, (other) has the sum of all others, and no wait is lost. */
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct group groups[50];
@@ -282,15 +260,11 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 250);
 	assert_true(count(F_RUNQ_BLAME) <= 6);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 5 * 350);
-	/* A series with an unknown name has no name label. */
 	for (size_t i = 0; i < store.tables[F_RUNQ].nr; i++)
 		assert_null(store.tables[F_RUNQ].rows[i]->names);
 }
 
-/*
- * Cgroups with a common path prefix have different series. A cgroup that waits again keeps its
- * series. After an hour without waits the series of a cgroup end.
- */
+/* Equal prefixes are different series. After an hour without waits a series ends. */
 TEST_WITH(test_expire, setup, teardown)
 {
 	static const struct group three[] = {
@@ -309,10 +283,7 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(count(F_RUNQ_IDLE_WAITS), 2);
 	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
-	/*
-	 * Blame series in which /a is victim or culprit are removed, and all other blame series
-	 * stay.
-	 */
+	/* Only blame with /a as victim or culprit is removed. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
@@ -322,15 +293,11 @@ TEST_WITH(test_expire, setup, teardown)
 	absorb_runq(61 * minute, &three[1], 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/ab\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 4);
-	/* The counters of a new cgroup with the name of an ended cgroup begin at 0. */
 	absorb_runq(62 * minute, ended, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 }
 
-/*
- * Twelve cgroups end, and --cgroup-limit is eight. A live cgroup replaces one of the ended cgroups.
- * The sum of all series of a family does not decrease.
- */
+/* A live cgroup replaces one of the ended. No family's sum decreases. */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
 	static const struct group live = {"/live", false, 5, 50};
@@ -343,19 +310,11 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 		dead = (struct group){name, true, 1, 10};
 		absorb_runq((i + 1) * NSEC_PER_SEC, &dead, 1);
 	}
-	/*
-	 * Cgroups that appear after the limit is reached and have already ended replace no other
-	 * cgroup.
-	 */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 4);
 	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
-	/*
-	 * The counters and the blame of /dead0, the cgroup that ended first, were added to the
-	 * series (other).
-	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/dead0\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/dead1\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
@@ -363,10 +322,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
-	/*
-	 * Stalled times of several cgroups cannot be added up, so the series (other) does not exist
-	 * for stalled times.
-	 */
+	/* Stalled times cannot be added up, so (other) has none. */
 	assert_null(find(F_RUNQ_STALLED, "cgroup=\"(other)\",cause=\"quota\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
@@ -377,11 +333,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
 }
 
-/*
- * The number of core pairs (pairs of cgroups on one core) has its own limit. If a cgroup is
- * evicted, the times of its core pairs are added to core pairs with (other). If a cgroup has ended,
- * its core pairs are removed.
- */
+/* Core pairs have their own limit. Evicted cgroups become (other), ended ones are removed. */
 TEST_WITH(test_core_pairs, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}, {.path = "/c"}};
@@ -420,10 +372,7 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_string_equal(store.tables[F_CORE_PAIRS].rows[1]->names->data,
 			    "sibling_namespace=\"shop\",sibling_pod=\"app\"");
 	assert_int_equal(count(F_RUNQ_BLAME), 0);
-	/*
-	 * Five minutes after /a ended, the core pairs of /a are removed. After the removal, the
-	 * core pair of /c and /b fits into the limit of core pairs.
-	 */
+	/* Five minutes after /a ended its pairs are removed, and /c with /b has room. */
 	window.time_mono_ns = 8 * minute;
 	window.groups = &rows[1];
 	window.nr_groups = 2;
@@ -447,7 +396,6 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"/b\""));
 }
 
-/* A cgroup that has just ended is evicted before a live cgroup without waits. */
 TEST_WITH(test_dead_before_silent, setup, teardown)
 {
 	static const struct group silent = {"/silent", false, 1, 10}, dead = {"/dead", true, 1, 10},
@@ -464,10 +412,7 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 }
 
-/*
- * If no cgroup has ended, the cgroup whose last wait is the oldest is evicted. A cgroup that waited
- * recently is never evicted.
- */
+/* The cgroup with the oldest last wait is evicted, but never a recent one. */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -479,16 +424,10 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	absorb_runq(minute, first, 2);
 	absorb_runq(2 * minute, &first[0], 1);
 	absorb_runq(2 * minute + 1, more, 1);
-	/*
-	 * A cgroup is not evicted a minute after its last wait, because two scrapes may be more
-	 * than a minute apart.
-	 */
+	/* Two scrapes may be more than a minute apart. */
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
-	/*
-	 * Before the window of minute 10, the last wait of /b is the oldest. In the window of
-	 * minute 10, /b waits, and /b comes after /c in the list of groups.
-	 */
+	/* /b's last wait is the oldest, but /b waits in this window, after /c in the list. */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 2);
@@ -501,18 +440,14 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
 	assert_int_equal(sum_of(F_RUNQ_CAUSE, 0), 70);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 70);
-	/*
-	 * If cgroup_limit is reduced, the new limit takes effect when the next cgroup needs series.
-	 */
+	/* A reduced limit takes effect with the next new cgroup. */
 	config.cgroup_limit = 1;
 	absorb_runq(20 * minute, &more[2], 1);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
 }
 
-/*
- * A pod evicts a system service, even if the service waits long. A service never evicts a live pod.
- */
+/* A pod evicts a service, and a service never a live pod. */
 TEST_WITH(test_pods_first, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/s1"},
@@ -532,10 +467,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	config.cgroup_limit = 2;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
-	/*
-	 * All cgroups wait. Pods /p1 and /p2 have series. Services /s1 and /s2 have no series,
-	 * although the services waited longer than the pods.
-	 */
+	/* /p1 and /p2 have series; /s1 and /s2, which waited longer, have none. */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
 	runq_absorb(&store, &window);
@@ -544,10 +476,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(count(F_RUNQ), 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
-	/*
-	 * Pods /p1 and /p2 keep their series, because pod /p3 has no higher priority than other
-	 * pods.
-	 */
+	/* /p1 and /p2 stay, because /p3 has no higher priority. */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
@@ -555,10 +484,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
 }
 
-/*
- * If the last window of an ended cgroup has no waits, the series of the cgroup end 5 minutes later,
- * and no new series is created.
- */
+/* If the last window of an ended cgroup has no waits, its series end 5 minutes later. */
 TEST_WITH(test_ended_silently, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -605,7 +531,6 @@ static int to_file(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* Returns the lines of the page with run-queue latencies. The caller frees the text. */
 static char *rendered(enum prom_format format, size_t *ret_size)
 {
 	char *text = NULL;
@@ -635,7 +560,6 @@ static size_t buckets(const char *le, uint64_t *ret_count)
 	return nr;
 }
 
-/* Boundaries that are not shown are still counted. */
 TEST_WITH(test_show_le, setup, teardown)
 {
 	static const struct group groups[] = {{"/a", false, 10, 1000}};
@@ -660,7 +584,6 @@ TEST_WITH(test_show_le, setup, teardown)
 	assert_int_equal(count, 20);
 	buckets("0.0002", &count);
 	assert_int_equal(count, UINT64_MAX);
-	/* If a requested boundary is not counted, the page does not change. */
 	store_show_le(&store, other, 2);
 	assert_int_equal(buckets("+Inf", &count), 3);
 	assert_int_equal(count, 20);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests that a compressed text decompresses to the same text. The input of the compressor is in
- * pieces of any size, and the compressor may have compressed another text before.
- */
+/* Tests that texts in pieces of any size, one after another, decompress to the same texts. */
 #include "serve/http/body.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "test.h"
@@ -39,7 +34,6 @@ static size_t pack_all(const unsigned char *text, size_t len, size_t piece, unsi
 	return used;
 }
 
-/* Decompresses with zlib, which also checks the checksum and the length. */
 static void check(const unsigned char *text, size_t len, size_t piece)
 {
 	unsigned char *out = test_malloc(len + len / 8 + (len / piece + 3) * FAST_GZIP_SLACK);
@@ -105,7 +99,6 @@ TEST(test_matches)
 			text[len++] = draw();
 			check(text, len, SIZE);
 		}
-	/* Tests runs of equal bytes, including runs that need several deflate codes. */
 	for (unsigned int length = 1; length < 800; length++) {
 		memset(text, 'x', length);
 		check(text, length, length % 7 ? length : 1);

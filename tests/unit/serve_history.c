@@ -2,8 +2,6 @@
 /* Tests that the exporter's history keeps ten minutes of windows of any size in bounded memory. */
 #include "serve/export/history.h"
 
-#include <string.h>
-
 #include "test.h"
 
 #define SEC 1000000000ULL
@@ -39,10 +37,7 @@ static void add(uint64_t now, unsigned int collector, size_t size)
 	body_put(body);
 }
 
-/*
- * Checks that moving windows in history.data does not change their content, and that history.data
- * contains only the stored windows.
- */
+/* Moving windows does not change them, and history.data has only stored windows. */
 static void check_bytes(void)
 {
 	size_t bytes = 0;
@@ -61,10 +56,7 @@ static void check_bytes(void)
 
 static bool watched = true;
 
-/*
- * Runs for @seconds. In each second in which a window is due, two collectors add a window of @size
- * bytes each.
- */
+/* Runs for @seconds. Each second that is due adds a window of @size per collector. */
 static void run(uint64_t from, unsigned int seconds, size_t size)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
@@ -105,10 +97,7 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	assert_int_equal(history.nr, 0);
 }
 
-/*
- * If no browser shows the page, a window is stored every 20 seconds. For ten minutes after a page
- * view, a window is stored every two seconds.
- */
+/* A window every 20 s, and every 2 s for ten minutes after a page view. */
 TEST_WITH(unwatched, reset_history, NULL)
 {
 	watched = false;
@@ -124,10 +113,7 @@ TEST_WITH(unwatched, reset_history, NULL)
 	history_free(&history);
 }
 
-/*
- * If windows are large, fewer windows are stored, but the stored windows still cover ten minutes.
- * If the windows become smaller, the history stores more windows.
- */
+/* Large windows are stored less often, but still cover ten minutes. */
 TEST_WITH(large_windows, reset_history, NULL)
 {
 	run(1000, 3000, 20000);

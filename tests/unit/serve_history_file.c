@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests windows on disk. zcat can read the windows, a crash or a full disk loses no complete block,
- * and the age and the size of the windows are limited.
- */
+/* Tests windows on disk: zcat reads them, crashes lose no block, age and size are limited. */
 #include "serve/history_file.h"
 
 #include <dirent.h>
@@ -29,7 +26,6 @@ static char path[128];
 static size_t disk_left = SIZE_MAX;
 
 ssize_t __real_writev(int fd, const struct iovec *parts, int nr);
-ssize_t __wrap_writev(int fd, const struct iovec *parts, int nr);
 ssize_t __wrap_writev(int fd, const struct iovec *parts, int nr)
 {
 	size_t left = disk_left;
@@ -74,10 +70,7 @@ static int teardown(void **state)
 	return tree_teardown(state);
 }
 
-/*
- * Writes a window that ended @at seconds after the first window. The window is padded with text
- * that gzip hardly compresses.
- */
+/* Writes a window that ended at @at s, padded with text that hardly compresses. */
 static void add_padded(unsigned int collector, uint64_t at, size_t pad)
 {
 	static const char *const names[] = {"load", "runq"};
@@ -195,13 +188,11 @@ TEST_WITH(round_trip, setup, teardown)
 	found = find(0, UINT32_MAX);
 	assert_int_equal(found.blocks, 20);
 	assert_int_equal(found.windows, 200);
-	/* A search returns only the blocks of the requested time. */
 	found = find(begin_s + 30, begin_s + 31);
 	assert_int_equal(found.blocks, 2);
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
 	assert_int_equal(find(0, begin_s - 1).blocks, 0);
 	assert_int_equal(find(begin_s + 100, UINT32_MAX).blocks, 0);
-	/* history_files_close() writes the windows that are still in memory. */
 	add(0, 100);
 	history_files_close(&files);
 	assert_int_equal(zcat_lines(), 201);
@@ -301,9 +292,7 @@ TEST_WITH(keep_size, setup, teardown)
 	keep.bytes = 200000;
 	for (unsigned int i = 0; i < 3000; i++, mono_ns += SEC) {
 		add_padded(0, i, 300);
-		/*
-		 * The size limit may be exceeded by one block, which is smaller than 5,000 bytes.
-		 */
+		/* The limit may be exceeded by one block. */
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
@@ -311,7 +300,6 @@ TEST_WITH(keep_size, setup, teardown)
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);
-	/* The size limit of the history files is reduced while the exporter runs. */
 	keep.bytes = 100000;
 	for (unsigned int i = 3000; i < 3100; i++, mono_ns += SEC)
 		add_padded(0, i, 300);
@@ -327,16 +315,10 @@ TEST_WITH(keep_age, setup, teardown)
 	keep.age_ns = 3 * HOUR * SEC;
 	for (int hour = 0; hour < 10; hour++)
 		run(hour * HOUR, 20);
-	/*
-	 * The history file of hour 5 still exists. When the file of hour 9 was created, the end of
-	 * hour 5 was less than the age limit plus HISTORY_OVERLAP_S ago.
-	 */
+	/* Hour 5 ended less than the age limit + HISTORY_OVERLAP_S before hour 9 began. */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
-	/*
-	 * At the next start, all history files are older than the age limit. The exporter keeps
-	 * only the newest history file.
-	 */
+	/* At the next start all files are too old, and only the newest stays. */
 	history_files_close(&files);
 	start();
 	assert_int_equal(nr_files(), 1);
@@ -370,7 +352,6 @@ TEST_WITH(clock_set_back, setup, teardown)
 	assert_int_equal(find(begin_s + 50, begin_s + 50).windows, 10);
 }
 
-/* A window longer than 10 s is written as a separate block. */
 TEST_WITH(long_windows, setup, teardown)
 {
 	interval_ns = HOUR * SEC;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which cgroups have series when --cgroup-limit is reached. The most active cgroups have
- * series, and cgroups of similar activity do not alternate.
- */
+/* Tests which cgroups have series at --cgroup-limit: the most active, without alternating. */
 #include "serve/export/cgroups.h"
-
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "serve_store.h"
@@ -18,7 +13,6 @@ static int setup_limit(void **state)
 	return 0;
 }
 
-/* Adds a window in which a cgroup waits for @wait_ns. Returns true if the cgroup has series. */
 static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t second)
 {
 	struct runq_group who = {.path = path};
@@ -26,16 +20,12 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 		.party = {.group = &who}, .ended = ended, .count = 1, .sum_ns = wait_ns};
 	struct cgroup_series *cgroup = cgroups_admit(&store, &group, second * NSEC_PER_SEC);
 
-	/*
-	 * When --cgroup-limit is reached, the exporter calls cgroups_admit() twice per window for a
-	 * cgroup with series, the first time to update the activity of the cgroup.
-	 */
+	/* The first call of a window updates the activity of a cgroup with series. */
 	if (cgroup)
 		assert_ptr_equal(cgroups_admit(&store, &group, second * NSEC_PER_SEC), cgroup);
 	return cgroup;
 }
 
-/* A cgroup that waits much longer replaces the least active cgroup after two minutes. */
 TEST_WITH(activity, setup_limit, teardown)
 {
 	uint64_t second = 0;
@@ -43,10 +33,7 @@ TEST_WITH(activity, setup_limit, teardown)
 	while (++second <= 100) {
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
-		/*
-		 * In the first 100 seconds no series is replaced, because a scraper may not yet
-		 * have read the series twice.
-		 */
+		/* For 100 s no series is replaced, because scrapers need two values. */
 		assert_false(wait_for("/late", 25, false, second));
 	}
 	for (; second <= 400; second++) {
@@ -62,10 +49,7 @@ TEST_WITH(activity, setup_limit, teardown)
 	assert_int_equal(store.nr_cgroups, 2);
 }
 
-/*
- * A cgroup replaces another cgroup only with at least twice the activity, so cgroups of similar
- * activity do not alternate. A cgroup that has ended replaces no other cgroup.
- */
+/* A cgroup replaces another only with twice the activity, and only if alive. */
 TEST_WITH(alike, setup_limit, teardown)
 {
 	for (uint64_t second = 1; second <= 1000; second++) {
@@ -88,10 +72,7 @@ TEST(topk)
 			topk_add(&topk, i, 1 + i % 7, second * NSEC_PER_SEC);
 		active = topk_add(&topk, 1000, 1000, second * NSEC_PER_SEC);
 	}
-	/*
-	 * The activity grows by 1,000 per second and is halved every minute, so it converges to
-	 * 1,000 × 60 / ln 2.
-	 */
+	/* The limit of the growth is 1,000 × 60 / ln 2. */
 	assert_true(active >= 80000 && active <= 90000);
 	assert_int_equal(topk.nr, TOPK_SIZE);
 	topk_remove(&topk, 1000);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests native histograms of the exporter. Every wait is in a bucket, also if waits are sampled, if
- * the limit of cgroups is reached, and in copies of the series.
- */
+/* Tests native histograms of the exporter: no wait is lost by sampling, limits or copies. */
 #include "serve/export/collector.h"
 
 #include "measure/wake/wake.h"
@@ -68,7 +65,6 @@ static uint64_t count_of(enum family_id id, const char *labels)
 	return count_in(&store.series[id], words(id, labels));
 }
 
-/* Empties the store of metrics and enables native histograms. */
 static void restart(bool fine)
 {
 	store_free(&store);
@@ -97,7 +93,6 @@ TEST_WITH(test_fine, setup, teardown)
 	series_copy_free(&copy);
 }
 
-/* The buckets and waits of an evicted cgroup are added to the series (other). */
 TEST_WITH(test_limit, setup, teardown)
 {
 	restart(true);
@@ -112,10 +107,7 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(words(F_RUNQ_FOLDED, "kind=\"waits\"")->u64, 1500);
 }
 
-/*
- * Without fine histograms the boundaries are the limits of native buckets, and a row needs no
- * additional memory.
- */
+/* Without fine histograms the boundaries are native buckets, without more memory. */
 TEST_WITH(test_coarse, setup, teardown)
 {
 	struct err err = {0};
@@ -129,10 +121,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	restart(config.fine);
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
-	/*
-	 * With native histograms, the setting `le` needs the setting `fine`. The order of `le` and
-	 * `fine` does not matter.
-	 */
+	/* With native, `le` needs `fine`, in any order. */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "leave out le, or add fine"));
@@ -141,10 +130,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(config.nr_le, 2);
 }
 
-/*
- * Wake latency always has a fine histogram. Each window adds the growth of the BPF programs'
- * histogram to the series.
- */
+/* Wake latency always has a fine histogram, and windows add its growth. */
 TEST_WITH(test_wake, setup, teardown)
 {
 	static const bool fine[] = {true, false};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which HTTP requests are answered. Requests are refused if two parsers might read them
- * differently.
- */
+/* Tests which HTTP requests are answered. Ambiguous requests are refused. */
 #include "serve/http/request.h"
 
 #include "test.h"
@@ -34,10 +31,7 @@ TEST(test_good)
 	assert_string_equal(r.accept, "a");
 	assert_true(r.keep);
 	assert_false(r.head);
-	/*
-	 * The server accepts HEAD, a Content-Length of zero, and the absolute URLs that proxies
-	 * send.
-	 */
+	/* HEAD, a Content-Length of 0 and absolute URLs of proxies are accepted. */
 	assert_int_equal(
 		parse("HEAD http://h:1?q HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &r), 0);
 	assert_true(r.head);
@@ -90,7 +84,6 @@ TEST(test_bad)
 		{WITH("transfer-encoding: xchunked"), 400},
 		{WITH("Transfer-Encoding: identity"), 400},
 		{"HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n", 400},
-		/* Header lines with invalid syntax are refused. */
 		{WITH(" folded: x"), 400},
 		{WITH("X: a\r\n b"), 400},
 		{WITH("no colon"), 400},
@@ -103,11 +96,9 @@ TEST(test_bad)
 		{WITH("X: a\x01"), 400},
 		{"GET / HTTP/1.1\nHost: x\n\n", 400},
 		{"\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-		/* Missing and duplicate Host headers are refused. */
 		{WITH("Host: y"), 400},
 		{WITH("host: x"), 400},
 		{"GET / HTTP/1.1\r\n\r\n", 400},
-		/* Invalid request lines are refused. */
 		{"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"GET / a HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"GET /\tHTTP/1.1\r\nHost: x\r\n\r\n", 400},
@@ -133,7 +124,6 @@ TEST(test_bad)
 			fail_msg("%s", cases[i].text);
 		assert_false(r.keep);
 	}
-	/* A NUL byte in a header is refused. */
 	memcpy(text, WITH("X: a b"), sizeof(WITH("X: a b")));
 	*strstr(text, "a b") = '\0';
 	assert_int_equal(request_parse(text, sizeof(WITH("X: a b")) - 1, &r), 400);

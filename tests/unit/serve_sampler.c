@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests that the exporter is ready only while windows are read. If reading fails, the exporter is
- * alive but not ready. Removed series are freed with or without scrapes.
- */
+/* Tests that the exporter is ready only while windows are read, and frees removed series. */
 #include "test.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,14 +14,9 @@ static atomic_bool broken;
 static unsigned int reads; /* number of reads of the CPU time of the sampler's thread */
 /* sampler whose interval is set to an hour by the next read, or NULL */
 static struct sampler *lengthened;
-/*
- * Number of reads before each attempt of the sampler to return free memory to the kernel. Only the
- * fifth attempt to return memory succeeds.
- */
+/* Number of reads before each attempt to return free memory. Only the fifth succeeds. */
 static unsigned int looks[8];
 static atomic_uint nr_looks;
-
-bool __wrap_meminfo_trim(void);
 
 bool __wrap_meminfo_trim(void)
 {
@@ -64,7 +55,6 @@ static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
 static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
 
-/* Provides a sampler with one fake collector. */
 struct run {
 	struct collectors collectors;
 	struct config config;
@@ -128,9 +118,7 @@ TEST(test_ready)
 	assert_true(sampler_alive(&run.sampler));
 	atomic_store(&broken, false);
 	assert_true(becomes(&run.sampler, sampler_ready));
-	/*
-	 * The exporter stops being ready one second and three intervals after the last good window.
-	 */
+	/* Readiness ends one second and three intervals after the last good window. */
 	atomic_store(&broken, true);
 	assert_true(becomes(&run.sampler, is_unready));
 	assert_true(sampler_alive(&run.sampler));
@@ -138,10 +126,7 @@ TEST(test_ready)
 	run_end(&run);
 }
 
-/*
- * The sampler's interval is set to an hour during a read, and is shortened after the read. When the
- * interval is shortened, the current window ends immediately.
- */
+/* A shorter interval that is set during a read ends the current window at once. */
 TEST(test_interval_changes_during_read)
 {
 	const struct timespec moment = {.tv_nsec = 50000000};
@@ -160,10 +145,7 @@ TEST(test_interval_changes_during_read)
 	run_end(&run);
 }
 
-/*
- * If the sampler cannot return free memory to the kernel, the sampler doubles the number of reads
- * before its next attempt, up to 32 reads.
- */
+/* Failed attempts to return memory double the reads before the next, up to 32. */
 TEST(test_trim)
 {
 	static const unsigned int rounds[] = {8, 16, 32, 32, 32, 8, 16, 32};
@@ -227,7 +209,6 @@ TEST(test_removed_labels)
 	atomic_store(&broken, false);
 	assert_int_equal(config_init(&config), 0);
 	store_init(&store, &config);
-	/* At first no scraper reads the counters. */
 	windows(&collector, &store);
 	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);

@@ -68,10 +68,7 @@ TREE_TEST(test_idle_counters)
 	wake_env_close(&env);
 }
 
-/*
- * Exits with 0 if the system call filter forbids fcntl() commands such as F_SETOWN, and allows the
- * fcntl() commands that the exporter uses.
- */
+/* Exits with 0 if only the fcntl() commands of the exporter are allowed. */
 static void try_fcntl(const void *arg)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = getppid()};
@@ -115,19 +112,14 @@ static void try_history(const void *root)
 	if (!history)
 		_exit(openat(dir, "a", HISTORY_OPEN, 0600) >= 0 || !unlinkat(dir, "a", 0) || errno != EPERM ||
 		      !ftruncate(fd, 0));
-	/*
-	 * Files may be opened only in the history directory, with O_NOFOLLOW and without O_TRUNC.
-	 */
+	/* Files open only in the history directory, with O_NOFOLLOW, without O_TRUNC. */
 	if (openat(AT_FDCWD, "a", HISTORY_OPEN, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN | O_TRUNC, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN & ~O_NOFOLLOW, 0600) >= 0 ||
 	    openat(dir, "a", O_WRONLY) >= 0 || !mkdirat(dir, "b", 0700) || !unlinkat(AT_FDCWD, outside, 0) ||
 	    !unlinkat(dir, "b", AT_REMOVEDIR))
 		_exit(1);
-	/*
-	 * The system call filter cannot read paths, so Landlock must refuse paths outside of the
-	 * directory. A kernel without Landlock allows all paths.
-	 */
+	/* Only Landlock can refuse paths; without it all are allowed. */
 	if (landlock && (openat(dir, outside, HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       openat(dir, "../b", HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       !unlinkat(dir, outside, 0) || errno != EACCES))

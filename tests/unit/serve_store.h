@@ -3,9 +3,6 @@
 #ifndef SUBTICK_TESTS_UNIT_SERVE_STORE_H
 #define SUBTICK_TESTS_UNIT_SERVE_STORE_H
 
-#include <stdio.h>
-#include <string.h>
-
 #include "serve/config.h"
 #include "serve/export/store.h"
 #include "test.h"
@@ -28,7 +25,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Finds the row that has the given labels, ignoring name labels. Returns NULL if no row matches. */
 static inline const struct series_row *row_of(enum family_id id, const char *labels,
 					      unsigned int *ret_part)
 {
@@ -54,7 +50,6 @@ static inline const struct series_row *row_of(enum family_id id, const char *lab
 	return NULL;
 }
 
-/* Returns the values of a series, or NULL if the series does not exist. */
 static inline const union word *find(enum family_id id, const char *labels)
 {
 	unsigned int part;
@@ -63,7 +58,6 @@ static inline const union word *find(enum family_id id, const char *labels)
 	return row ? &row->words[store.series[id].at + part] : NULL;
 }
 
-/* Returns the values of a series. Fails the test if the series does not exist. */
 static inline const union word *words(enum family_id id, const char *labels)
 {
 	const union word *found = find(id, labels);
@@ -83,7 +77,6 @@ static inline size_t count(enum family_id id)
 	return series_count(&store.series[id], &store.tables[store.series[id].table]);
 }
 
-/* Returns the sum of value @nr over all series of a family. */
 static inline uint64_t sum_of(enum family_id id, unsigned int nr)
 {
 	const struct series *series = &store.series[id];

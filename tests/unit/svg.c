@@ -52,7 +52,6 @@ TEST(axis_log)
 	assert_true(axis.nr_ticks > 3 && axis.nr_ticks <= SVG_MAX_TICKS);
 }
 
-/* If all values of an axis are equal, for example 0, the two ends of the axis differ. */
 TEST(axis_flat)
 {
 	static const double values[] = {0.0, 5.0, -5.0, 1e12};
@@ -96,17 +95,13 @@ TEST(keys_that_name_nothing)
 	plot.series = &good;
 	assert_int_equal(svg_write(out, report, &plot, 1), 0);
 	assert_int_equal(fclose(out), 0);
-	/* The plot contains the row whose count is 7, and not the row whose count is 8. */
 	assert_non_null(strstr(text, "<circle"));
 	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
 	free(text);
 	report_free(report);
 }
 
-/*
- * The width of the legend is computed from escaped characters, so two names of 20 control
- * characters each do not fit into one line.
- */
+/* The legend's width is that of escaped characters: two names of 20 bells need two lines. */
 TEST(legend_of_escapes)
 {
 	static const char bells[] = "\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a";
@@ -142,14 +137,12 @@ static char *plot_of(const struct report *report)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_int_equal(audit_plot(out, &audit_figures[1], report), 0);
+	assert_int_equal(audit_plot(out, &audit_figures_delays, report), 0);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }
 
-/*
- * Rows with two timer slacks give two curves in one plot. Rows with one timer slack give one curve.
- */
+/* Rows with two timer slacks give two curves, rows with one slack one curve. */
 TEST(curves_of_slacks)
 {
 	static const enum metric_id ids[] = {M_DELAY_NS,	 M_SLACK_NS,
@@ -178,15 +171,11 @@ TEST(curves_of_slacks)
 	assert_int_equal(times_in(text, "<circle"), 2 * (3 + 6 + 4 + 3 + 4));
 	assert_int_equal(times_in(text, "figure 4 of the paper, which is with slack 50.0 us"), 2);
 	free(text);
-	/* With a single timer slack, the names of the curves do not contain the slack. */
 	for (size_t i = 0; i < 4; i++)
 		value_u64(table_cell(table, i, 1), 1);
 	text = plot_of(report);
 	assert_int_equal(times_in(text, ">real</text>"), 2);
-	/*
-	 * If the timer slack differs from the 50 us of the paper that docs/methods/audit.md cites,
-	 * the title of the plot has both values.
-	 */
+	/* A slack other than the paper's 50 us is in the title with both values. */
 	assert_int_equal(
 		times_in(text, "figure 4 of the paper, timer slack 1 ns instead of 50.0 us"), 2);
 	assert_int_equal(times_in(text, ">Run time of one loop</text>"), 1);
@@ -199,7 +188,6 @@ TEST(curves_of_slacks)
 	report_free(report);
 }
 
-/* If the disk is full, svg_write() returns an error. */
 TEST(stream_errors)
 {
 	struct report *report = report_new("test");

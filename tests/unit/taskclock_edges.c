@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF program of the source taskclock on a simulated core: the task that each interval is
- * charged to, and the sum of task time and idle time that readers check.
- */
+/* Tests the BPF program of taskclock: charged tasks, and the sum that readers check. */
 #include "test.h"
 
 #include "bpf_shim.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "bpf/taskclock.bpf.c"
 
 #define START 5000000
@@ -37,11 +33,7 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 
 	shim_now = START + ns;
 	taskclock_switch(args);
-	/*
-	 * The sum of task_ns and idle_ns equals the timestamp in the member state. If a reader on
-	 * another core finds that the sum differs from the timestamp, the counters are
-	 * half-written.
-	 */
+	/* A sum other than the timestamp in `state` is half-written. */
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }
 
@@ -69,7 +61,6 @@ TEST_WITH(first_is_a_task, reset, NULL)
 	assert_int_equal(slot.idle_ns, 0);
 }
 
-/* A clock that steps back must not give an interval of nearly 2^64 ns. */
 TEST_WITH(clock_steps_back, reset, NULL)
 {
 	to(1000, &idle, &task);

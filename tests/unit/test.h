@@ -15,10 +15,7 @@
 
 #include <cmocka.h>
 
-/*
- * Tests use assert_true() instead of assert_in_range(), because cmocka 2 deprecates
- * assert_in_range() and cmocka 1 lacks its replacement.
- */
+/* cmocka 2 deprecates assert_in_range(), and cmocka 1 lacks its replacement. */
 #undef assert_in_range
 
 #define TEST_MAX 64

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the files of `subtick trace`. Protobuf is decoded with Perfetto's field numbers.
- */
+/* Tests files of `subtick trace`, with Perfetto's field numbers. */
 #include "report_rows.h"
 
 #include <inttypes.h>
@@ -17,10 +15,7 @@ static struct timeline_event events[] = {
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
 	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
 	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
-	/*
-	 * The softirq that ends at 1010 ns and the interrupt that ends at 1150 ns began before the
-	 * trace.
-	 */
+	/* The softirq and the interrupt that end here began before the trace. */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
 	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
@@ -102,10 +97,7 @@ static void write_with(int (*write)(FILE *out, const struct timeline *t))
 	fclose(out);
 }
 
-/*
- * A slice that is open at a gap in the recording ends at the gap. A slice that is open at the end
- * of the recording ends at the end of the recording.
- */
+/* Slices that are open at a gap or at the end of the recording end there. */
 TEST(chrome_slices_contain_each_other)
 {
 	write_with(timeline_chrome);
@@ -155,13 +147,11 @@ TEST(each_event_is_a_line)
 		"{'time_monotonic_ns':1001,'cpu':0,'event':'irq_enter','irq':0,"
 		"'name':'Rescheduling interrupts'}\n"
 		"{'time_monotonic_ns':1002,'cpu':0,'event':'waking','pid':7,'comm':'a\\'b','by_pid'"
-		":9,"
-		"'by_comm':'nine','to_cpu':1}\n"
+		":9,'by_comm':'nine','to_cpu':1}\n"
 		"{'time_monotonic_ns':1003,'cpu':0,'event':'irq_leave'}\n"
 		"{'time_monotonic_ns':1004,'cpu':0,'event':'irq_leave'}\n"
 		"{'time_monotonic_ns':1500,'cpu':0,'event':'switch','prev_pid':9,'prev_comm':'nine'"
-		","
-		"'prev_state':1,'next_pid':0,'next_comm':'idle'}\n"
+		",'prev_state':1,'next_pid':0,'next_comm':'idle'}\n"
 		"{'time_monotonic_ns':2000,'cpu':0,'event':'idle_enter','state':2}\n"
 		"{'time_monotonic_ns':3000,'cpu':0,'event':'idle_leave'}\n"
 		"{'time_monotonic_ns':3100,'cpu':0,'event':'frequency','of_cpu':1,"
@@ -170,8 +160,7 @@ TEST(each_event_is_a_line)
 		"{'time_monotonic_ns':1010,'cpu':1,'event':'softirq_leave','vec':3,'name':'NET_RX'}"
 		"\n"
 		"{'time_monotonic_ns':1100,'cpu':1,'event':'switch','prev_pid':0,'prev_comm':'idle'"
-		","
-		"'prev_state':0,'next_pid':7,'next_comm':'a\\'b'}\n"
+		",'prev_state':0,'next_pid':7,'next_comm':'a\\'b'}\n"
 		"{'time_monotonic_ns':1150,'cpu':1,'event':'irq_leave'}\n"
 		"{'time_monotonic_ns':1200,'cpu':1,'event':'softirq_enter','vec':3,'name':'NET_RX'}"
 		"\n"
@@ -197,10 +186,7 @@ static uint64_t varint(const char **at)
 	return value;
 }
 
-/*
- * Returns true if the field numbers in @path lead to a message of Perfetto's schema. Every field
- * with a length that is not a message is a string.
- */
+/* True if @path leads to a message of Perfetto's schema. Other lengths are strings. */
 static bool is_message(const char *path)
 {
 	static const char *const messages[] = {
@@ -214,7 +200,6 @@ static bool is_message(const char *path)
 	return false;
 }
 
-/* Prints a line "path number=value …" for each message that contains numbers or strings. */
 static void flatten(FILE *out, const char *at, const char *end, const char *path)
 {
 	while (at < end) {
@@ -239,28 +224,20 @@ static void flatten(FILE *out, const char *at, const char *end, const char *path
 TEST(perfetto_has_the_numbers_of_its_schema)
 {
 	static const char expected[] =
-		"\n1:\n1.6:\n1.6.1: 1=6 2=105000\n1.6.1: 1=3 2=5000\n1.6.1: 1=1 2=9000000 10=1"
-		"\n1:\n1.2:\n1.2.1: 1=7 3=a\"b\n1.2.2: 1=9 2=nine 3=7 10=1"
-		"\n1:\n1.1: 1=0"
-		"\n1.1.2: 1=101000 2=0\n1.1.2.36: 1=11 2=arch_timer"
-		"\n1.1.2: 1=101002 2=9\n1.1.2.20: 1=a\"b 2=7 3=120 4=1 5=1"
-		"\n1.1.2: 1=101004 2=9\n1.1.2.37: 1=0"
-		"\n1.1.2: 1=101500 2=9\n1.1.2.4: 1=nine 2=9 3=120 4=1 5=swapper 6=0 7=120"
-		"\n1.1.2: 1=102000 2=0\n1.1.2.13: 1=2 2=0"
-		"\n1.1.2: 1=103000 2=0\n1.1.2.13: 1=4294967295 2=0"
-		"\n1.1.2: 1=103100 2=0\n1.1.2.11: 1=1800000 2=1 10=1"
-		"\n1:\n1.1: 1=1"
-		"\n1.1.2: 1=101010 2=0\n1.1.2.25: 1=3"
-		"\n1.1.2: 1=101100 2=0\n1.1.2.4: 1=swapper 2=0 3=120 4=0 5=a\"b 6=7 7=120"
-		"\n1.1.2: 1=101200 2=7\n1.1.2.24: 1=3"
-		"\n1.1.2: 1=101300 2=7\n1.1.2.25: 1=3 10=1"
-		"\n1:\n1.1: 1=1 3=1"
-		"\n1.1.2: 1=104000 2=5\n1.1.2.4: 1= 2=5 3=120 4=0 5=a\"b 6=7 7=120 10=1"
-		"\n1:\n1.60: 1=4294967303 2=quota holds a\"b (7) 10=1"
-		"\n1: 8=101010\n1.11: 9=1 11=4294967303 23=held by CPU quota 10=1"
-		"\n1: 8=101060\n1.11: 9=2 11=4294967303 10=1"
-		"\n1:\n1.60: 1=8589934592 2=ticks of CPU 0 10=1"
-		"\n1: 8=103200\n1.11: 9=3 11=8589934592 23=tick 10=1";
+		"\n1:\n1.6:\n1.6.1: 1=6 2=105000\n1.6.1: 1=3 2=5000\n1.6.1: 1=1 2=9000000 "
+		"10=1\n1:\n1.2:\n1.2.1: 1=7 3=a\"b\n1.2.2: 1=9 2=nine 3=7 10=1\n1:\n1.1: "
+		"1=0\n1.1.2: 1=101000 2=0\n1.1.2.36: 1=11 2=arch_timer\n1.1.2: 1=101002 "
+		"2=9\n1.1.2.20: 1=a\"b 2=7 3=120 4=1 5=1\n1.1.2: 1=101004 2=9\n1.1.2.37: "
+		"1=0\n1.1.2: 1=101500 2=9\n1.1.2.4: 1=nine 2=9 3=120 4=1 5=swapper 6=0 "
+		"7=120\n1.1.2: 1=102000 2=0\n1.1.2.13: 1=2 2=0\n1.1.2: 1=103000 2=0\n1.1.2.13: "
+		"1=4294967295 2=0\n1.1.2: 1=103100 2=0\n1.1.2.11: 1=1800000 2=1 10=1\n1:\n1.1: "
+		"1=1\n1.1.2: 1=101010 2=0\n1.1.2.25: 1=3\n1.1.2: 1=101100 2=0\n1.1.2.4: 1=swapper "
+		"2=0 3=120 4=0 5=a\"b 6=7 7=120\n1.1.2: 1=101200 2=7\n1.1.2.24: 1=3\n1.1.2: "
+		"1=101300 2=7\n1.1.2.25: 1=3 10=1\n1:\n1.1: 1=1 3=1\n1.1.2: 1=104000 2=5\n1.1.2.4: "
+		"1= 2=5 3=120 4=0 5=a\"b 6=7 7=120 10=1\n1:\n1.60: 1=4294967303 2=quota holds a\"b "
+		"(7) 10=1\n1: 8=101010\n1.11: 9=1 11=4294967303 23=held by CPU quota 10=1\n1: "
+		"8=101060\n1.11: 9=2 11=4294967303 10=1\n1:\n1.60: 1=8589934592 2=ticks of CPU 0 "
+		"10=1\n1: 8=103200\n1.11: 9=3 11=8589934592 23=tick 10=1";
 	char *seen;
 	size_t len;
 	FILE *out = open_memstream(&seen, &len);
@@ -280,8 +257,7 @@ TEST(the_page_has_every_slice)
 		"The picture has 5 of 7 slices",
 		"2 of 4 waits",
 		"a host, Linux 6.18, 1970-01-01 00:00:00 UTC: 4.60 µs of every context change, "
-		"ended at "
-		"1 ms by a wait.",
+		"ended at 1 ms by a wait.",
 		"<td>nine (9)</td><td class=\"number\">0</td><td>nine (9)</td>",
 		"<td>timer</td><td class=\"number\">0</td>",
 		"<td>nine (9)</td><td class=\"number\">60 ns</td><td class=\"number\">50 ns</td>",
@@ -299,8 +275,7 @@ TEST(the_page_has_every_slice)
 		"602,"
 		"'waker':9,'waker_cpu':0,'irq':0,'softirq':0,'idle':0,'culprit':9,'of_it':60},\n"
 		"{'from':603,'to':650,'cpu':3,'pid':7,'woken':true,'held':false,'hold':0,'waking':"
-		"602,"
-		"'waker':9,'waker_cpu':0,'irq':0,'softirq':0,'idle':0,'by':'timer'}],\n"
+		"602,'waker':9,'waker_cpu':0,'irq':0,'softirq':0,'idle':0,'by':'timer'}],\n"
 		"'ticks':[\n"
 		"{'cpu':0,'at':[2800]}],\n"
 		"'tasks':[[7,'a\\'b'],[9,'nine']],\n");

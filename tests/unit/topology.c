@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the topology of simulated machines, and the cores that `subtick load` finds in the
- * topology.
- */
+/* Tests the topology of simulated machines, and the cores of `subtick load`. */
 #include "test.h"
 #include "tree.h"
-
-#include <stdio.h>
 
 #include "measure/load/cores.h"
 
@@ -22,10 +17,7 @@ static void put(const struct tree *tree, unsigned int cpu, const char *file, con
 	tree_file(tree, path, text);
 }
 
-/*
- * Simulates two packages with two cores each. CPUs 0-3 are the first hyperthreads of the cores, and
- * CPUs 4-7 are the second hyperthreads.
- */
+/* Two packages of two cores. CPUs 4-7 are the siblings of CPUs 0-3. */
 static void two_packages(const struct tree *tree)
 {
 	static const char *const cores[] = {"0,4\n", "1,5\n", "2,6\n", "3,7\n"};
@@ -99,17 +91,13 @@ TREE_TEST(no_smt)
 	assert_int_equal(find(tree, &cores, &err), -ENODEV);
 	assert_true(err.unsupported);
 	blocks_free(&memory);
-	/* subtick refuses a machine whose cores have four hyperthreads. */
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		put(tree, cpu, "topology/core_cpus_list", cpu < 4 ? "0-3\n" : "4-7\n");
 	assert_int_equal(find(tree, &cores, &err), -E2BIG);
 	blocks_free(&memory);
 }
 
-/*
- * The kernel removes the topology files of an offline CPU, and removes the CPU from the sibling
- * lists of other CPUs.
- */
+/* An offline CPU has no topology files and is in no list of siblings. */
 TREE_TEST(offline_sibling)
 {
 	struct load_cpu_window cpus[NR_CPUS] = {0};
@@ -125,10 +113,7 @@ TREE_TEST(offline_sibling)
 	assert_int_equal(cores.siblings[1], 1);
 	assert_int_equal(cores.siblings[5], 5);
 	expect_group(&cores, TOPOLOGY_CORE, 5, "");
-	/*
-	 * The offline CPU comes online again. The BPF programs have not stored the sibling of the
-	 * CPU, so its core has no load value.
-	 */
+	/* Online again, but its sibling is not stored, so the core has no value. */
 	put(tree, 1, "topology/core_cpus_list", "1,5\n");
 	put(tree, 5, "topology/core_cpus_list", "1,5\n");
 	cores.states[1].cur.now_ns = cores.states[2].cur.now_ns = 1000;

@@ -6,7 +6,6 @@
 
 #define MAX_MARKS 40000
 
-/* Stores the true state of the core at each event. */
 static struct {
 	u64 ns, part_ns[LOAD_NR_PARTS];
 } marks[MAX_MARKS];
@@ -111,9 +110,7 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/*
-		 * The ring buffer is small, but the test reads the ring buffer before an overflow.
-		 */
+		/* The buffer is small, but read before it overflows. */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -140,10 +137,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/*
-		 * The ring buffer overflows, because the test does not read the ring buffer for 500
-		 * steps.
-		 */
+		/* The buffer overflows, because it is not read for 500 steps. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -181,10 +175,7 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/*
-		 * If several events have the first timestamp of the trace, the last of these events
-		 * determines the state of the core.
-		 */
+		/* Of events with the trace's first timestamp the last determines the state. */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);
@@ -198,7 +189,6 @@ TEST(overwritten_trace_begins_later)
 
 static int nr_barriers, irq_at;
 
-/* Simulates an interrupt of 5 ns at one of the compiler barriers of a BPF program. */
 static void interrupt(void)
 {
 	if (nr_barriers++ != irq_at)
@@ -230,7 +220,6 @@ TEST(interrupted_while_writing)
 		at(300);
 		trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		/* If the BPF program has no more barriers, no interrupt occurs. */
 		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
 		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
 		result = replay(&reader.core);
@@ -272,10 +261,7 @@ TEST(interrupted_while_a_task_wakes_itself)
 	}
 }
 
-/*
- * An interrupt without a tracepoint wakes the core. In the trace and in `load`, idle time ends at
- * the softirq.
- */
+/* An interrupt without tracepoint wakes the core; idle ends at the softirq, as in `load`. */
 TEST(softirq_ends_idle)
 {
 	struct trace_reader reader;
@@ -316,7 +302,6 @@ TEST(names_are_noted_once)
 	assert_int_equal(entry->cgroup, 77);
 	assert_int_equal(entry->check, trace_task_check(entry));
 	assert_int_equal(tasks_lost, 0);
-	/* A new name of a task is recorded at the next switch to the task. */
 	strcpy(task.comm, "renamed");
 	trace_sees_switch(&idle, &task, false);
 	assert_string_equal(entry->comm, "work");
@@ -325,11 +310,9 @@ TEST(names_are_noted_once)
 	assert_string_equal(entry->comm, "renamed");
 	assert_int_equal(tasks_lost, 0);
 	strcpy(task.comm, "work");
-	/* Another task has the same entry in the hash table of tasks. */
 	trace_sees_switch(&task, &late, false);
 	assert_string_equal(entry->comm, "late");
 	assert_int_equal(tasks_lost, 1);
-	/* The idle task has no entry in the hash table of tasks. */
 	trace_sees_switch(&late, &idle, false);
 	assert_int_equal(name_at(0)->cgroup, 0);
 }
@@ -365,9 +348,7 @@ TEST(nothing_before_the_start)
 	trace_ring_free(&reader);
 }
 
-/*
- * After two years of uptime the timestamps in records do not contain the upper bits of the clock.
- */
+/* After two years records lack the upper bits of the clock. */
 TEST(long_uptime)
 {
 	struct trace_reader reader;
@@ -393,11 +374,7 @@ static void wakes_other(u64 ns)
 	trace_wakeup(NULL, &other);
 }
 
-/*
- * Wake-up events do not contain the task that was running. The running task is taken from the
- * context switch before or after the wake-up event. A context switch is not used if events are
- * missing between the wake-up event and the switch.
- */
+/* The running task is taken from the next switch on either side, unless events are missing. */
 TEST(current_at_a_wakeup)
 {
 	struct trace_reader reader;
@@ -414,7 +391,6 @@ TEST(current_at_a_wakeup)
 	wakes_other(140);
 	at(150);
 	trace_idle(NULL, 1);
-	/* Events before the wake-ups at 160 ns and at 170 ns are missing. */
 	wakes_other(160);
 	wakes_other(170);
 	at(180);
@@ -451,10 +427,7 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/*
-	 * From now on only CPU 1 is recorded. CPU 1 changes the frequency of CPU 0, and CPU 0
-	 * changes the frequency of CPU 1.
-	 */
+	/* Only CPU 1 is recorded. Each CPU changes the frequency of the other. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;
@@ -471,7 +444,6 @@ TEST(frequencies_and_ticks)
 	assert_int_equal(trace_ticks(&cpus[1]), 1);
 	assert_int_equal(trace_last_khz(&w, 0), 0);
 	assert_int_equal(trace_last_khz(&w, 1), 3600000);
-	/* Frequency changes and ticks do not change the context of core 1, which stays idle. */
 	assert_int_equal(replay(&readers[1].core).part_ns[LOAD_PART_IDLE], 400);
 	trace_ring_free(&readers[0]);
 	trace_ring_free(&readers[1]);
@@ -489,7 +461,6 @@ TEST(cores_that_are_not_wanted)
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
 	trace_irq_enter(NULL, 1);
-	/* The task is woken on the simulated core and then runs on another core. */
 	task.thread_info.cpu = 1;
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;
@@ -502,7 +473,6 @@ TEST(cores_that_are_not_wanted)
 	shim_cpu = 1;
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(1), 1);
-	/* A core that came online after the start has no ring buffer. */
 	shim_cpu = NR_CPUS;
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(((struct trace_ring *)((char *)ring_of(0) + NR_CPUS * setup.ring_bytes))->head, 0);

@@ -55,10 +55,7 @@ static struct trace_wait make_wait(void)
 	return wait;
 }
 
-/*
- * Computes the avoidable time of a wait one nanosecond at a time. @ret_first is true if the first
- * nanosecond of the wait is avoidable.
- */
+/* Avoidable time by nanoseconds. @ret_first: the first nanosecond is avoidable. */
 static uint64_t walk(const struct trace_wait *wait, const struct cpuset *allowed, bool *ret_first)
 {
 	uint64_t sum = 0;
@@ -141,10 +138,7 @@ TEST(unknown_mask_or_hold_is_not_zero)
 	assert_int_equal(wait.avoidable.ns, 0);
 }
 
-/*
- * If events are missing, an idle period ends at the last event before the missing events, and the
- * core counts as busy until its next context switch.
- */
+/* After missing events a core counts as busy until its next switch. */
 TEST(gap_in_the_recording_is_not_idle)
 {
 	struct trace_edge list[] = {

@@ -9,18 +9,13 @@
 
 #include "load_schedule.h"
 
-/*
- * Rename shim_filled(), because the tests of `subtick load` define another function with this name.
- */
+/* The tests of `subtick load` define another function with this name. */
 #define shim_filled trace_filled
 static u64 trace_filled(u32 mark);
 
-/*
- * Rename LICENSE, because the BPF sources of `trace` and the BPF sources of `load` define LICENSE.
- */
+/* The BPF sources of `load` also define LICENSE. */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Allow shadowing, because the tests of `subtick load` define a variable named task. */
 #pragma GCC diagnostic ignored "-Wshadow"
 #define const
@@ -32,9 +27,7 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/*
- * True if the recording does not end at a long wait and the simulated kernel has all struct fields.
- */
+/* True if no long wait ends the recording and the kernel has all fields. */
 static bool trace_lean = true;
 
 /* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */
@@ -82,7 +75,6 @@ static inline struct trace_reader reader_of(u32 cpu)
 		.start_ns = START, .max_edges = 1 << 22};
 }
 
-/* Reads all events of @cpu up to @to_ns from the ring buffer. */
 static inline struct trace_reader read_all(u32 cpu, u64 to_ns)
 {
 	struct trace_reader reader = reader_of(cpu);

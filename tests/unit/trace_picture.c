@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests data in trace files that is derived from several events, and the choice of slices for a
- * picture of limited size.
- */
+/* Tests data that is derived from several events, and the slices of a limited picture. */
 #include "test.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "present/trace.h"
 
@@ -23,7 +17,6 @@ static struct trace_window window = {.start_mono_ns = START_NS,
 				     .nr_cpus = NR_CPUS,
 				     .waits = {.list = waits, .nr = 2}};
 
-/* Makes slices of random length that begin at different times on different cores. */
 static void make_window(void)
 {
 	srandom(7);
@@ -102,10 +95,7 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 	assert_int_equal(event->arg, arg);
 }
 
-/*
- * If a core wakes the task that last ran on the same core, there is no waking event. Without a
- * waking event, the waker is taken from the wake-up event.
- */
+/* Without a waking event (same core) the waker is taken from the wake-up event. */
 TEST(waking_has_the_stamp_of_what_follows)
 {
 	struct trace_edge edges[] = {
@@ -157,7 +147,6 @@ TEST(woken_by_interrupt)
 		assert_true(wakers[i] ? waker && !strcmp(waker, wakers[i]) : !waker);
 		wait.woken = false;
 		assert_null(trace_waker_irq(&w, &wait));
-		/* If the core that sent the wake-up was not recorded, the waker is unknown. */
 		wait = (struct trace_wait){.woken = true, .waking_ns = 15};
 		assert_null(trace_waker_irq(&w, &wait));
 	}

@@ -29,9 +29,7 @@ static u64 now_ns;
 static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
-/*
- * Begins a wait. One wait in four is throttled, and the throttling may have begun before the wait.
- */
+/* Begins a wait. One in four is throttled, some since before the wait. */
 static void maybe_held(struct sim_task *t, u64 oldest)
 {
 	bool held = below(4) == 0;
@@ -45,10 +43,7 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 	t->queue.throttled_clock_self = held ? sim_rq.clock - t->hold_age : 0;
 }
 
-/*
- * Ends the throttling of a waiting task. Returns the throttled time of the wait if the kernel
- * reports when the throttling began, else 0.
- */
+/* Ends throttling. Returns the throttled time if the kernel knows its start, else 0. */
 static u64 hold_over(struct sim_task *t, u32 cpu)
 {
 	u64 ns = 1 + below(now_ns - t->since);
@@ -70,10 +65,7 @@ static void on_cpu(u32 cpu)
 	at(++now_ns);
 }
 
-/*
- * Simulates try_to_wake_up(): the waker may move the task to another core. After the move, the
- * waker or the task's new core enqueues the task.
- */
+/* try_to_wake_up(): may move the task; the waker or the new core enqueues it. */
 static void wakes(struct sim_task *t, u32 cpu)
 {
 	u32 to = below(NR_CPUS), last = t->kernel.thread_info.cpu;
@@ -100,10 +92,7 @@ static void wakes(struct sim_task *t, u32 cpu)
 			       .since = now_ns,
 			       .woken = true,
 			       .held = t->kernel.throttled,
-			       /*
-			        * If the task last ran on the core that wakes the task, there is no
-			        * waking event.
-			        */
+			       /* No waking event on the core where the task last ran. */
 			       .waking_ns = last == cpu ? 0 : t->waking_ns,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0,
 			       .waker_cpu = cpu};
@@ -289,10 +278,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		trace_lean = false;
 		setup.on_wake_only = only;
 		name_note(name_at(100), &sim[0].kernel);
-		/*
-		 * If a running task is woken and later sleeps for a long time, the sleep is not a
-		 * wait.
-		 */
+		/* If a running task is woken and later sleeps, the sleep is no wait. */
 		on_cpu(0);
 		trace_sees_switch(&idle, &sim[0].kernel, false);
 		trace_sees_wakeup(&sim[0].kernel);
@@ -333,10 +319,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 	}
 }
 
-/*
- * Waits in the cgroup and in its descendants are counted. A long wait in the cgroup is counted, but
- * does not end the recording.
- */
+/* Waits in the cgroup and its descendants count. A long wait does not end the recording. */
 TEST(waits_of_a_cgroup_are_counted)
 {
 	struct kernfs_node kn[3] = {{.id = 1}, {.id = 5}, {.id = 6}};

@@ -2,12 +2,8 @@
 /* Creates and removes the simulated machines of the unit tests. */
 #include "tree.h"
 
-#include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,10 +16,7 @@ static void die(const char *what, const char *path)
 int tree_setup(void **state)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));
-	/*
-	 * Prefer a directory in memory, because creating thousands of directories would take
-	 * seconds on a disk.
-	 */
+	/* Thousands of directories would take seconds on a disk. */
 	const char *tmp = getenv("TMPDIR") ?: access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 
 	if (!tree)

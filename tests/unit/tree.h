@@ -22,9 +22,7 @@ int tree_teardown(void **state);
 	}                                               \
 	static void test##_in(const struct tree *tree)
 
-/*
- * Missing parent directories are created. tree_file() and tree_bytes() overwrite an existing file.
- */
+/* Missing parents are created, and existing files overwritten. */
 void tree_file(const struct tree *tree, const char *path, const char *text);
 void tree_bytes(const struct tree *tree, const char *path, const void *bytes, size_t len);
 void tree_link(const struct tree *tree, const char *path, const char *target);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests `subtick try` without a kernel: settings, results of simulated experiments, reports and
- * refusals.
- */
+/* Tests `subtick try` without a kernel: settings, simulated experiments, reports, refusals. */
 #include "normal.h"
 #include "test.h"
 #include "tree.h"
@@ -124,15 +121,12 @@ TEST(test_plan)
 
 /* Replaces the functions that search for cgroups, so that every cgroup exists. */
 int __real_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
-int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 {
 	*ret_layout = (struct cgroup_layout){.mode = CGROUP_V2};
 	return root ? __real_cgroup_layout(root, ret_layout) : 0;
 }
 
-int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX],
-		       uint64_t *ret_id, struct err *err);
 int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX],
 		       uint64_t *ret_id, struct err *err)
 {
@@ -141,7 +135,6 @@ int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_M
 	return 0;
 }
 
-/* Simulates one window in which all waits of a cgroup take @wait_ns. */
 struct machine {
 	struct runq_group groups[OTHERS + 2];
 	char paths[OTHERS + 2][32];
@@ -175,10 +168,7 @@ static void machine_row(struct machine *m, const char *path, uint64_t wait_ns, u
 	m->window.causes_known = ~0u;
 }
 
-/*
- * Simulates an experiment. The changed setting multiplies the waits of /app by 1 + @effect, and
- * affects no other cgroup.
- */
+/* The changed setting multiplies the waits of /app by 1 + @effect, and of no other. */
 static void simulate(struct try_groups *groups, double effect)
 {
 	static const char *const watch[] = {"/app"};
@@ -198,10 +188,7 @@ static void simulate(struct try_groups *groups, double effect)
 				groups->groups[i].round = (struct runq_group_window){0};
 			}
 			m.window.nr_groups = 0;
-			/*
-			 * /app/a is a child of the watched cgroup /app, so the waits of /app/a are
-			 * in both rows.
-			 */
+			/* /app/a is a child of /app, so its waits are in both rows. */
 			for (int i = 0; i < 2; i++)
 				machine_row(&m, i ? "/app/a" : "/app",
 					    (uint64_t)(1e6 * shared * factor * exp(0.1 * normal())),
@@ -231,10 +218,7 @@ static bool any_other(const struct try_groups *groups)
 	return false;
 }
 
-/*
- * In 92 % to 98 % of 200 runs, the confidence interval contains the known effect. Unaffected
- * cgroups are reported in at most 8 % of the runs.
- */
+/* 92 % to 98 % of the intervals contain the effect; at most 8 % report unaffected cgroups. */
 TEST(test_experiments)
 {
 	static const double effects[] = {0.0, -0.61};
@@ -303,10 +287,7 @@ TEST(test_report)
 	assert_int_equal(report_find(report, "pairs")->nr_rows, PAIRS);
 	report_free(report);
 
-	/*
-	 * After two complete pairs of an original and a changed round, a program other than subtick
-	 * changes the setting. This change ends the experiment.
-	 */
+	/* After two pairs another program changes the setting, which ends the experiment. */
 	w.nr_pairs = 2;
 	w.foreign = &setting;
 	w.ended = (struct err){.code = -ESTALE, .what = "another program set it"};
@@ -365,7 +346,6 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 		tree_file(tree, "/batch/cpu.stat", text);
 		m.window.nr_groups = 0;
 		machine_row(&m, "/app", 1000 + (uint64_t)(round & 3), 10);
-		/* A cgroup with fewer than TRY_OTHER_WAITS waits in a round has no mean wait. */
 		machine_row(&m, "/batch", 1000, TRY_OTHER_WAITS - 1);
 		assert_int_equal(try_groups_end(&w.groups, &m.window, pair, arm, &err), 0);
 	}

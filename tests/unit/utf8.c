@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests text from untrusted sources: valid UTF-8, its display width, and characters that must not
- * be sent to terminals.
- */
+/* Tests untrusted text: valid UTF-8, display width, and escapes for terminals. */
 #include "test.h"
 
 #include "base/utf8.h"
@@ -47,7 +44,6 @@ TEST(test_decode)
 		assert_int_equal(utf8_decode(cases[i].str, UTF8_LONGEST, &code), cases[i].len);
 		if (cases[i].len)
 			assert_int_equal(code, cases[i].code);
-		/* utf8_decode() reads no byte beyond the given length. */
 		for (size_t max = 0; max < cases[i].len; max++)
 			assert_int_equal(utf8_decode(cases[i].str, max, &code), 0);
 	}

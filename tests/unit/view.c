@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests output formats with failing streams and with several reports. The expected output is in the
- * files of tests/golden.
- */
+/* Tests failing streams and several reports. Expected output is in tests/golden. */
 #include "report_rows.h"
 
 #include <fcntl.h>
@@ -98,17 +95,13 @@ TEST(test_headings)
 {
 	char *text = write_many(VIEW_TEXT, 41, 1000);
 
-	/*
-	 * The heading is printed before the reports 1, 21 and 41. All 41 reports have the same
-	 * note, which is printed once.
-	 */
+	/* Headings before reports 1, 21 and 41. The note of all is printed once. */
 	assert_int_equal(times_in(text, "source bpf"), 3);
 	assert_int_equal(times_in(text, "CPU"), 3);
 	assert_int_equal(times_in(text, "a note"), 1);
 	assert_int_equal(times_in(text, "%\n"), 41);
 	free(text);
 
-	/* If a report has another source than the previous report, the heading is printed again. */
 	text = write_many(VIEW_TEXT, 10, 5);
 	assert_int_equal(times_in(text, "source bpf"), 1);
 	assert_int_equal(times_in(text, "source perf"), 1);
@@ -121,10 +114,7 @@ TEST(test_headings)
 	free(text);
 }
 
-/*
- * Each event is a report of its own. Events with names of different lengths do not repeat the
- * heading.
- */
+/* Events with names of different lengths do not repeat the heading. */
 TEST(test_event_headings)
 {
 	static const char *const names[] = {"kworker/0:0", "sh", "cc1", "kworker/0:1", "a", "longer/name",
@@ -147,20 +137,11 @@ TEST(test_event_headings)
 		report_free(report);
 	}
 	fclose(view.out);
-	/*
-	 * The heading is printed before the first event, and before the event whose name does not
-	 * fit into the column.
-	 */
+	/* Before the first event, and before the name that does not fit. */
 	assert_int_equal(times_in(text, "command"), 2);
-	/*
-	 * Events 3, 5 and 7 are the first events of a second, and are printed without a new
-	 * heading.
-	 */
+	/* Events 3, 5 and 7 begin a second, without a new heading. */
 	assert_int_equal(times_in(text, ":41\n") + times_in(text, ":42\n") + times_in(text, ":43\n"), 3);
-	/*
-	 * A name that is shorter than the heading of the column is padded to the width of the
-	 * heading.
-	 */
+	/* A short name is padded to the width of the heading. */
 	line = strstr(text, "\nsh ");
 	assert_non_null(line);
 	assert_int_equal(strcspn(line + 1, "\n"), strlen("kworker/0:0  1.00 ms"));
@@ -187,10 +168,7 @@ TEST(test_csv_header_again)
 	free(text);
 }
 
-/*
- * In CSV a name must not look like a spreadsheet formula. A negative number is not escaped,
- * although a name that begins with "-" is escaped.
- */
+/* A name must not look like a spreadsheet formula. Negative numbers are not escaped. */
 TEST(test_csv_formula)
 {
 	static const char *const names[][2] = {
@@ -215,7 +193,6 @@ TEST(test_csv_formula)
 	}
 }
 
-/* Every line of the output is valid JSON with the exact numbers. */
 TEST(test_json_lines)
 {
 	char *text = write_many(VIEW_JSON, 5, 3), *line = text, *end;
@@ -243,7 +220,6 @@ TEST(test_json_lines)
 	free(text);
 }
 
-/* If a value and a group of values have the same JSON key, both are printed. */
 TEST(test_json_key_clash)
 {
 	struct report *report = report_new("load");
@@ -260,10 +236,7 @@ TEST(test_json_key_clash)
 	report_free(report);
 }
 
-/*
- * For a value that is a sum, text output shows the three largest parts. JSON, CSV and --wide show
- * all parts of the sum.
- */
+/* Text shows the three largest parts of a sum. JSON, CSV and --wide show all parts. */
 TEST(test_parts)
 {
 	static const struct {
@@ -304,10 +277,7 @@ TEST(test_parts)
 	}
 }
 
-/*
- * If the output is a pipe, text output shows a shortened container path with the name of its pod.
- * JSON, CSV and --wide show the whole container path.
- */
+/* Text in a pipe shortens container paths. JSON, CSV and --wide have them whole. */
 TEST(test_long_names)
 {
 	static const char path[] = "/kubepods.slice/kubepods-burstable.slice/"
@@ -343,10 +313,7 @@ TEST(test_long_names)
 	}
 }
 
-/*
- * Text output shows the losses of the window and explains each loss. The loss counters count since
- * the start of the measurement.
- */
+/* Text explains the losses of the window. Counters count since the start. */
 TEST(test_losses)
 {
 	static const uint64_t totals[] = {12, 12, 15, 1};

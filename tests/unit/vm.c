@@ -33,7 +33,6 @@ static void check_name(const char *args, const char *want)
 
 TEST(names_of_command_lines)
 {
-	/* The command lines come from libvirt, KubeVirt, Proxmox and Kata. */
 	check_name("/usr/bin/qemu-system-x86_64 -name guest=web-1,debug-threads=on -S", "web-1");
 	check_name("/usr/libexec/qemu-kvm -name guest=shop_db,debug-threads=on", "shop_db");
 	check_name("/usr/bin/kvm -id 100 -name web,debug-threads=on -no-shutdown", "web");
@@ -46,7 +45,6 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket /run/ch/web.sock --cpus boot=2", "web");
 	check_name("cloud-hypervisor --api-socket=path=/run/ch/web/clh-api.sock,x", "web");
 	check_name("cloud-hypervisor --api-socket web", "web");
-	/* The name of a VM without a name is empty. */
 	check_name("qemu-system-x86_64 -nographic", "");
 	check_name("qemu-system-x86_64 -name debug-threads=on", "");
 	check_name("qemu-system-x86_64 -name", "");
@@ -55,7 +53,6 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket", "");
 	check_name("cloud-hypervisor --api-socket fd=", "fd=");
 	check_name("cloud-hypervisor --api-socket /", "");
-	/* Programs that are not hypervisors are not reported as VMs. */
 	check_name("", NULL);
 	check_name("/usr/bin/qemu-img -name guest=web", NULL);
 	check_name("qemu-x86_64 -name guest=web", NULL);
@@ -133,9 +130,7 @@ TREE_TEST(threads_of_processes)
 	process(tree, 10, "kvm -name web");
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
-	/*
-	 * The thread has ended, so subtick uses the thread name that was stored at the first wait.
-	 */
+	/* The thread has ended, so its stored name is used. */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
 	thread_named(tree, 30, 31, "vmm\n");
@@ -289,10 +284,7 @@ TREE_TEST(rows_of_vms)
 	forget(&rollup);
 }
 
-/*
- * A thread may set its name after its first wait, so the next window reads the name again. The name
- * of a thread is not read again in later windows.
- */
+/* A thread may set its name late, so the next window reads it again, and only that one. */
 TREE_TEST(new_threads_are_looked_up_twice)
 {
 	static const struct runq_filter all;
@@ -319,7 +311,6 @@ static const struct value *number(const struct table *table, size_t row, const c
 	return table_cell(table, row, col);
 }
 
-/* The row of a VM has a name and a process. The row of a cgroup outside VMs has a path. */
 TREE_TEST(report_of_vcpus)
 {
 	static const struct runq_filter all;
@@ -349,7 +340,6 @@ TREE_TEST(report_of_vcpus)
 	assert_int_equal(number(table, 5, "vcpu")->kind, VALUE_NULL);
 	assert_int_equal(number(table, 5, "tgid")->kind, VALUE_NULL);
 	assert_string_equal(table_str(table, 5, "cgroup"), "/a");
-	/* Steal time is 30 of 100 us, and the waits add up to 10.527 us. */
 	table = report_find(report, "findings");
 	assert_string_equal(table_str(table, 0, "rule"), "steal");
 	assert_int_equal(number(table, 0, "lost_ns")->u64, 30000);
@@ -393,10 +383,7 @@ static const char *quota_finding(const struct tree *tree, const char *cgroup, co
 	return text;
 }
 
-/*
- * A VM waits for the quota of its cgroup. The advised command depends on the program that manages
- * the VM.
- */
+/* The advised command depends on the program that manages the VM. */
 TREE_TEST(quota_of_vm)
 {
 	process(tree, 100, "kvm -name guest=my-web");
@@ -414,10 +401,7 @@ TREE_TEST(quota_of_vm)
 			    "cpu.max of /vms/web or of a cgroup above it");
 }
 
-/*
- * Steal time is known only as the sum over all CPUs. If steal time is unknown, the report has no
- * finding about steal time.
- */
+/* Steal is known only as a sum over CPUs. If unknown, there is no finding. */
 TEST(unknown_steal)
 {
 	struct runq_window window = {.sample_ratio = 1.0, .window_ns = 1000, .steal_ns = UINT64_MAX};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the evaluation of wake-ups: the offset of a network card, the sweep over times until a
- * wake-up is triggered, and every reason to reject a wake-up.
- */
+/* Tests the evaluation of wake-ups: network cards, sweeps, and every reason to reject. */
 #include "test.h"
 
 #include <limits.h>
@@ -10,20 +7,14 @@
 
 #include "stats/wake.h"
 
-/*
- * Tests equations 8 and 9 of the thesis that docs/methods/wake.md cites, with an interrupt offset
- * of 1.8 µs and a DMA read of 0.9 µs.
- */
+/* Equations 8 and 9 of the thesis in docs/methods/wake.md: 1.8 µs and 0.9 µs. */
 TEST(test_nic_offset)
 {
 	assert_int_equal(wake_nic_offset(true, 900, WAKE_I210_IRQ_OFFSET_NS), 1800);
 	assert_int_equal(wake_nic_offset(false, 900, WAKE_I210_IRQ_OFFSET_NS), 2700);
 }
 
-/*
- * The thesis that docs/methods/wake.md cites has 525 sets of 1500 wake-ups: one set for each of 15
- * combinations of core and idle state, and for each of 35 durations until the wake-up is triggered.
- */
+/* The thesis has 525 sets of 1500 wake-ups: 15 cores and states × 35 durations. */
 TEST(test_sweep)
 {
 	struct wake_sweep sweep = {300000, 8000000, 1.1, 1500};
@@ -44,11 +35,7 @@ TEST(test_sweep)
 	assert_int_equal(wake_sweep_steps(&sweep), 1);
 }
 
-/*
- * The progress that `subtick wake` reports is a share of the measurement's time. If the first half
- * of the wake-ups is triggered after 100 µs and the second half after 200 µs, the first half takes
- * a third of the time.
- */
+/* Progress is a share of time: the first half after 100 µs takes a third of all. */
 TEST(test_sweep_share)
 {
 	struct wake_sweep sweep = {100000, 200000, 2.0, 10}, none = {300000, 200000, 2.0, 10};
@@ -63,10 +50,7 @@ TEST(test_sweep_share)
 	assert_true(wake_sweep_share(&sweep, 5, 1) == 0.0);
 }
 
-/*
- * Returns a valid wake-up. The core is awake 7 us after the wake-up is triggered, and the interrupt
- * handler runs 1 us later.
- */
+/* Awake 7 us after the trigger, and the handler 1 us later. */
 static struct wake_kpoint good_point(void)
 {
 	return (struct wake_kpoint){
@@ -118,16 +102,12 @@ TEST(test_taken)
 	assert_int_equal(p.user_ns, 15000);
 	assert_int_equal(p.state, 2);
 	assert_int_equal(p.order, WAKE_EXIT_FIRST);
-	/*
-	 * If the interrupt handler runs before the idle exit event, the core counts as awake from
-	 * the entry of the handler.
-	 */
+	/* A handler before the idle exit is the time at which the core is awake. */
 	k.ti_ns = 1003000;
 	k.inside = 1;
 	wake_judge(&raw, &p);
 	assert_int_equal(p.latency_ns, 2940);
 	assert_int_equal(p.order, WAKE_IRQ_FIRST);
-	/* With the source nic the offset of the card is also subtracted from the latency. */
 	raw.source = WAKE_NIC;
 	raw.offset_ns = 1800;
 	wake_judge(&raw, &p);
@@ -139,7 +119,6 @@ TEST(test_filter_window)
 	struct wake_kpoint k = good_point();
 	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
 
-	/* A wake-up is rejected unless it is triggered between idle entry and idle exit. */
 	k.tbi_ns = 1000000;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_BEFORE_IDLE);
 	k = good_point();
@@ -151,10 +130,7 @@ TEST(test_filter_window)
 	k.tai_ns = 1000000;
 	k.ti_ns = 1000500;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
-	/*
-	 * The core was awake so soon after the launch that the latency minus the measurement
-	 * overhead would be negative.
-	 */
+	/* The latency minus the overhead would be negative. */
 	k = good_point();
 	k.tai_ns = 1000050;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
@@ -184,10 +160,7 @@ TEST(test_filter_cause)
 	k.irqs = k.expire_irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/*
-	 * The timer ran before the idle exit event, in an interrupt that began just before the
-	 * wake-up was triggered.
-	 */
+	/* The timer ran in an interrupt from before the trigger. */
 	k.expire_ns = 1006000;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
 
@@ -196,9 +169,7 @@ TEST(test_filter_cause)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
 	k.irq_kind = WAKE_IRQ_IPI;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/*
-	 * With MWAIT, a write to the polling flag of the core wakes the core without an interrupt.
-	 */
+	/* With MWAIT a write to the polling flag wakes without an interrupt. */
 	k.irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);

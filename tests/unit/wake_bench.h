@@ -5,19 +5,13 @@
 
 #include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "measure/wake/fill.h"
 #include "present/wake.h"
 #include "report_rows.h"
 
 #define POINTS 200
 
-/*
- * The core has the idle states POLL, C1 (claimed latency 2 µs) and C6 (claimed latency 133 µs). The
- * core is woken alternately by a timer and by another core.
- */
+/* POLL, C1 (2 µs) and C6 (133 µs), woken alternately by a timer and another core. */
 struct bench {
 	struct wake_cpu_env cpu;
 	struct wake_env env;
@@ -35,10 +29,7 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 	state->polls = !strcmp(name, "POLL");
 }
 
-/*
- * Each wake-up has a number i. Even wake-ups are by the timer from C1, with a latency of 1000 + i
- * ns. Odd wake-ups are by another core from C6, with a latency of 50,000 + i ns.
- */
+/* Wake-up i: even: timer, C1, 1000 + i ns. Odd: another core, C6, 50,000 + i ns. */
 static inline int setup(void **state)
 {
 	struct bench *b = calloc(1, sizeof(*b));

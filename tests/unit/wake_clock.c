@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the conversion from a network card's clock to the system clock: drift, jitter, clock steps,
- * and the reported uncertainty.
- */
+/* Tests the conversion from a card's clock to the system clock, and its uncertainty. */
 #include "test.h"
 
 #include "stats/wake.h"
@@ -19,7 +16,6 @@ static uint64_t random_below(uint64_t end)
 	return random_state % end;
 }
 
-/* Simulates the clock of a network card, with an offset at system time 0 and a rate error. */
 struct card {
 	int64_t offset_ns;
 	double drift; /* relative rate error; a clock with 1e-6 gains a microsecond per second */
@@ -67,10 +63,7 @@ TEST(test_tightest)
 	assert_int_equal(wake_clock_tightest(samples, 0, &fix), -EINVAL);
 }
 
-/*
- * The true time is within the reported uncertainty, for any drift of the card's clock and any
- * jitter of the readings.
- */
+/* The true time is within the uncertainty, for any drift and jitter. */
 TEST(test_drift_and_jitter)
 {
 	static const double drifts[] = {0, 1e-9, 37e-6, -25e-6, 100e-6};
@@ -102,10 +95,7 @@ TEST(test_drift_and_jitter)
 		}
 }
 
-/*
- * A reading of two clocks takes long if the reader is preempted. The duration of a reading must not
- * count as a difference between the clocks.
- */
+/* A reading is long if preempted, which is no difference between the clocks. */
 TEST(test_ahead)
 {
 	const struct wake_clock_fix card = {1005000, 1000000, 300};
@@ -129,10 +119,7 @@ TEST(test_one_fix)
 	assert_int_equal(wake_clock_uncertainty(&map, 6000), 300);
 }
 
-/*
- * Between two readings of the clocks, the error bound of a converted time is interpolated. Before
- * the first reading and after the last reading, the error bound grows.
- */
+/* Error bounds are interpolated between readings, and grow outside of them. */
 TEST(test_uncertainty)
 {
 	struct wake_clock_map map = {{0, 0, 100}, {1000000, 1000000, 500}};
@@ -140,10 +127,7 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 0), 100);
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
-	/*
-	 * The uncertainty of an extrapolated time is the error of both clock readings plus the
-	 * error of the slope.
-	 */
+	/* Errors of both readings plus the error of the slope. */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, 1500000), 2.5 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, -1000000), 2 * 600);

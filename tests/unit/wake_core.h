@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs the BPF programs of `subtick wake` on a simulated core. If BY_LOAD is defined, the header
- * runs the BPF programs of `subtick load`, which count wake-ups as `subtick wake` does.
- */
+/* Runs the BPF programs of `subtick wake`, or with BY_LOAD those of `subtick load`. */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
 #define SUBTICK_TESTS_UNIT_WAKE_CORE_H
 
@@ -15,8 +12,6 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 static u64 shim_filled(u32 mark);
 #endif
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #ifdef BY_LOAD
@@ -25,7 +20,6 @@ static u64 shim_filled(u32 mark);
 #include "bpf/wake.bpf.c"
 #endif
 #undef const
-#pragma GCC diagnostic pop
 
 #include "stats/hist.h"
 #include "stats/wake.h"
@@ -148,6 +142,14 @@ static inline void expire(u64 ns, u64 soft, u64 slack, struct hrtimer_clock_base
 
 	shim_now = ns;
 	wake_expire(NULL, &timer);
+}
+
+/* An interrupt runs the timer that was due at @due. */
+static inline void timer_irq(u64 ns, u64 due)
+{
+	irq(ns, 27);
+	expire(ns + 100, due, 0, &monotonic);
+	irq_ends(ns + 200);
 }
 
 #ifndef BY_LOAD

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests residency counters, which show the idle states that the hardware entered: the counters of a
- * machine, the counter for each idle state, and verdicts that use the counters.
- */
+/* Tests residency counters: those of a machine, their idle states, and verdicts. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -15,23 +12,14 @@
 #define PMUS   "/sys/bus/event_source/devices"
 #define POINTS 8
 
-/*
- * Test doubles of the perf functions. The linker replaces the perf functions with the test doubles;
- * see meson.build.
- */
-int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
-int __wrap_perf_read(int fd, struct perf_count *ret_count);
-uint64_t __wrap_cycles_hz(void);
-
-/*
- * Simulates the residency counters C1, C6, PC2 and PC6, in this order, and their file descriptors.
- */
+/* Counters C1, C6, PC2 and PC6, in this order, and their descriptors. */
 static struct {
 	uint64_t cycles[4];
 	int fd[4];
 	int read_rc;
 } model;
 
+/* Test doubles of the perf functions; see meson.build. */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -50,7 +38,6 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	return model.read_rc;
 }
 
-/* The simulated residency counters count 2 cycles per nanosecond. */
 uint64_t __wrap_cycles_hz(void)
 {
 	return 2000000000;
@@ -128,10 +115,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_string_equal(wake_depth_by(&d, 0), "cpuidle");
 	assert_true(d.package_can[2] && !d.package_can[1]);
 
-	/*
-	 * Before this wake-up the core was in C6. The package was only in PC2, in which its caches
-	 * stay on.
-	 */
+	/* The package was only in PC2, in which caches stay on. */
 	model.cycles[1] += 600;
 	model.cycles[2] += 400;
 	count(tree, 2, 101, 5007);
@@ -142,7 +126,6 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[2], 200);
 	assert_int_equal(d.ns[4], 7000);
 
-	/* The kernel counted an entry into C6, but the hardware entered C1. */
 	model.cycles[0] += 600;
 	count(tree, 2, 102, 5010);
 	p = point_in(&d, 1, 2);
@@ -150,7 +133,6 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[5 + 0], 300);
 	assert_int_equal(d.ns[5 + 1], 0);
 
-	/* Before this wake-up the core entered C6 and the package entered PC6. */
 	model.cycles[1] += 600;
 	model.cycles[3] += 200;
 	p = point_in(&d, 2, 2);
@@ -158,9 +140,6 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(p.package, WAKE_ENTERED_YES);
 	assert_int_equal(d.sum[1], 1200);
 
-	/*
-	 * If a residency counter can no longer be read, it is unknown whether the core entered C6.
-	 */
 	model.read_rc = -ENODEV;
 	model.cycles[1] += 600;
 	p = point_in(&d, 3, 2);
@@ -186,15 +165,11 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(p.entered, WAKE_ENTERED_YES);
 	assert_int_equal(p.package, WAKE_ENTERED_UNKNOWN);
 	assert_int_equal(d.ns[0], 400000);
-	/*
-	 * The firmware refused the requested idle state, so the kernel's usage counter of the idle
-	 * state did not change.
-	 */
+	/* The firmware refused the state, so its usage did not change. */
 	count(tree, 1, 101, 5001);
 	p = point_in(&d, 1, 2);
 	assert_int_equal(p.entered, WAKE_ENTERED_NO);
 	assert_int_equal(d.ns[1], 0);
-	/* The cpuidle driver has no idle state with index 7. */
 	p = point_in(&d, 2, 7);
 	assert_int_equal(p.entered, WAKE_ENTERED_UNKNOWN);
 	wake_depth_close(&d);
@@ -221,10 +196,6 @@ static void put(const struct tree *tree, int cpu, const char *package)
 	tree_file(tree, path, package);
 }
 
-/*
- * The core that sends the wake-ups should not be in the measured package, because a busy core keeps
- * its package awake.
- */
 TEST_WITH(test_sender, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -233,10 +204,7 @@ TEST_WITH(test_sender, tree_setup, tree_teardown)
 	for (int cpu = 0; cpu < 4; cpu++)
 		cpuset_add(&online, cpu);
 	cpuset_add(&measured, 1);
-	/*
-	 * If the packages of the cores are unknown, the sender runs on the first core that is not
-	 * measured.
-	 */
+	/* With unknown packages the first core that is not measured is the sender. */
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
 	assert_true(wake_sender_shares_package(tree->root, 0, &measured));
 	put(tree, 0, "0\n");
@@ -289,15 +257,9 @@ TEST(test_numbers)
 	assert_int_equal(cstate_number("intel_idle", "C1E", "MWAIT 0x01"), 1);
 	assert_int_equal(cstate_number("intel_idle", "C6SP", "MWAIT 0x23"), 6);
 	assert_int_equal(cstate_number("intel_idle", "C10", "MWAIT 0x60"), 10);
-	/*
-	 * MWAIT hints of an Atom have another meaning, so the C-state number is taken from the name
-	 * of the idle state.
-	 */
+	/* An Atom has other MWAIT hints, so the name is used. */
 	assert_int_equal(cstate_number("intel_idle", "C6", "MWAIT 0x58"), 6);
-	/*
-	 * Numbers in the ACPI names of idle states are chosen by the firmware, and are not C-state
-	 * numbers.
-	 */
+	/* ACPI numbers are chosen by the firmware. */
 	assert_int_equal(cstate_number("intel_idle", "C2_ACPI", "ACPI FFH MWAIT 0x20"), 6);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI FFH MWAIT 0x10"), 3);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI IOPORT 0x814"), -1);

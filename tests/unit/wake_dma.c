@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the measured time from a packet's launch to its transmission: cards with and without
- * hardware timestamps, lost timestamps, and restoring the card's setting.
- */
+/* Tests launch-to-transmission times of cards with and without hardware timestamps. */
 #include "test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/net_tstamp.h>
 #include <linux/sockios.h>
-#include <string.h>
 
 #include "measure/wake/dma.h"
 #include "present/wake.h"
@@ -19,17 +14,6 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
-int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],
-		    enum ptp_method *ret_method);
-int __wrap_txtime_open(int ifindex, int priority, struct err *err);
-int __wrap_txtime_send(int fd, int ifindex, uint64_t launch_tai_ns);
-int __wrap_txstamp_ask(int fd);
-int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
-int __wrap_journal_txstamp(struct journal *journal, const char *device, int tx_type,
-			   struct err *err);
-
-/* Simulated network card: timestamps, settings, and the read time of each packet. */
 static struct {
 	bool stamps;
 	int tx_type, rx_filter;
@@ -60,10 +44,7 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	case SIOCSHWTSTAMP:
 		if (refuses)
 			return -EBUSY;
-		/*
-		 * The old timestamp setting of the card must be in the journal before the setting
-		 * changes.
-		 */
+		/* The old setting is in the journal before it changes. */
 		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 		assert_int_equal(config->rx_filter, card.rx_filter);
 		card.tx_type = config->tx_type;
@@ -106,10 +87,7 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
 {
 	int64_t took;
 
-	/*
-	 * The late timestamp of an abandoned packet arrives before the timestamp of the next
-	 * packet.
-	 */
+	/* A late timestamp of an abandoned packet arrives first. */
 	if (card.stale) {
 		card.stale = false;
 		*ret_ns = 1;
@@ -149,10 +127,7 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 
 TEST(stamped)
 {
-	/*
-	 * One of the twenty read times is far too low, and one is far too high. Outliers change
-	 * neither the median nor the spread of the read times.
-	 */
+	/* Of twenty read times one is far too low and one too high, without effect. */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
 	struct wake_dma dma;
@@ -176,10 +151,7 @@ TEST(stamped_before)
 	assert_int_equal(card.journalled, -1);
 }
 
-/*
- * Packets that miss their launch time have no timestamp. The card's read time is computed only from
- * packets with a timestamp.
- */
+/* Packets that miss their launch time have no timestamp and do not count. */
 TEST(some_missed)
 {
 	static const int64_t took[] = {-1, 700, -1};
@@ -204,15 +176,9 @@ TEST(unknown)
 	measure(true, HWTSTAMP_TX_OFF, none, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
-	/*
-	 * A card that sends no timestamps is tried 8 times instead of 64, because each missing
-	 * timestamp costs a timeout.
-	 */
+	/* A card without timestamps is tried 8 times, because each costs a timeout. */
 	assert_int_equal(card.sent, 8);
-	/*
-	 * A timestamp from before the packet's launch or from another clock is ignored. If only 13
-	 * of 64 packets have a timestamp, the card's read time is unknown.
-	 */
+	/* Timestamps from before the launch are ignored. 13 of 64 are too few. */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	measure(true, HWTSTAMP_TX_OFF, early, 1, &dma);
@@ -237,11 +203,7 @@ static struct report *report_of(const struct wake_dma *dma, bool given)
 	return report;
 }
 
-/*
- * The time in which the card reads a packet is measured, given by the user, or unknown. An unknown
- * read time is not subtracted from the latencies. A measured read time of 0 does not count as
- * unknown.
- */
+/* Unknown read times are not subtracted. A measured 0 is not unknown. */
 TEST(reported)
 {
 	struct wake_dma measured = {.half_spread_ns = 40, .nr = 64}, given = {.median_ns = 900},

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of `subtick wake` with every way to wake a core: the recorded timestamps,
- * and the reason if a wake-up is rejected.
- */
+/* Tests every way to wake a core: recorded timestamps, and reasons to reject. */
 #include "wake_core.h"
 
 #define SENDER 50
@@ -29,16 +26,12 @@ static void arm(u64 launch_ns)
 	order[HERE] = (struct wake_launch){.launch_ns = launch_ns, .worker = WORKER};
 }
 
-/*
- * On arm64, and on x86 for idle states that the core leaves with interrupts disabled, the order of
- * events is: idle exit, interrupt handler, timer of the test, worker thread.
- */
+/* Idle exit, interrupt handler, timer, worker: arm64, and x86 states without interrupts. */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
 	struct wake_point p;
 
 	arm(10000);
-	/* The worker thread runs and goes to sleep. */
 	to_task(1000, &worker);
 	to_task(1500, &idle);
 	go_idle(2000, 2);
@@ -74,7 +67,6 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	shim_now = 10400;
 	wake_local_timer(NULL);
 	expire(10600, 10000, 0, &realtime);
-	/* A second interrupt directly after the first interrupt does not change the wake-up. */
 	shim_now = 10800;
 	wake_reschedule(NULL);
 	leave_idle(11000);
@@ -90,7 +82,6 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 2);
 }
 
-/* Events before a wake-up is triggered are recorded, but are not part of the wake-up. */
 TEST_WITH(before_the_launch, reset, NULL)
 {
 	arm(10000);
@@ -100,28 +91,20 @@ TEST_WITH(before_the_launch, reset, NULL)
 	irq_ends(5200);
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
-	/*
-	 * The wake-up is triggered at 10000 ns, while the core is awake. An idle period that begins
-	 * after the trigger is not part of the wake-up.
-	 */
-	irq(10200, 27);
-	expire(10300, 10000, 0, &monotonic);
-	irq_ends(10400);
+		/* An idle period that begins after the trigger is no part of the wake-up. */
+	timer_irq(10200, 10000);
 	go_idle(10500, 1);
 	leave_idle(11000);
 	assert_int_equal(slot[HERE].point.tai_ns, 0);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_WOKEN_EARLY);
 }
 
-/* Later idle periods do not replace the idle period that the wake-up ended. */
 TEST_WITH(later_windows, reset, NULL)
 {
 	arm(10000);
 	go_idle(2000, 1);
 	leave_idle(10300);
-	irq(10500, 27);
-	expire(10600, 10000, 0, &monotonic);
-	irq_ends(10700);
+	timer_irq(10500, 10000);
 	go_idle(11000, 2);
 	leave_idle(20000);
 	assert_int_equal(slot[HERE].point.tai_ns, 10300);
@@ -131,39 +114,36 @@ TEST_WITH(later_windows, reset, NULL)
 	assert_int_equal(slot[HERE].point.expire_ns, 10600);
 }
 
-/* A timer other than the test's timer expired first, so the wake-up is rejected. */
+/* Another timer or interrupt came before the test's timer. */
 TEST_WITH(due_before, reset, NULL)
 {
-	arm(10000);
-	go_idle(2000, 1);
-	leave_idle(10300);
-	irq(10500, 27);
-	expire(10550, 9000, 500, &monotonic);
-	expire(10600, 10000, 0, &monotonic);
-	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/*
-	 * The other timer expires later than the test's timer, so the other timer did not wake the
-	 * core.
-	 */
-	reset(state);
-	arm(10000);
-	go_idle(2000, 1);
-	leave_idle(10300);
-	irq(10500, 27);
-	expire(10550, 9000, 1000, &monotonic);
-	expire(10600, 10000, 0, &monotonic);
-	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_TAKEN);
-	/* Two interrupts occurred before the interrupt of the test's timer. */
-	reset(state);
-	arm(10000);
-	go_idle(2000, 1);
-	leave_idle(10300);
-	irq(10400, 5);
-	irq_ends(10450);
-	irq(10500, 27);
-	expire(10600, 10000, 0, &monotonic);
-	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* An interrupt after the test's timer does not change expire_irqs. */
+	static const struct {
+		bool irq;
+		u64 soft, slack; /* another timer; 0: none */
+		enum wake_reject reject;
+	} rows[] = {
+		{.soft = 9000, .slack = 500, .reject = WAKE_REJ_OTHER_FIRST},
+		/* This timer was due after the test's timer, so it did not wake the core. */
+		{.soft = 9000, .slack = 1000, .reject = WAKE_TAKEN},
+		{.irq = true, .reject = WAKE_REJ_OTHER_FIRST},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		reset(state);
+		arm(10000);
+		go_idle(2000, 1);
+		leave_idle(10300);
+		if (rows[i].irq) {
+			irq(10400, 5);
+			irq_ends(10450);
+		}
+		irq(10500, 27);
+		if (rows[i].soft)
+			expire(10550, rows[i].soft, rows[i].slack, &monotonic);
+		expire(10600, 10000, 0, &monotonic);
+		assert_int_equal(judge_point(WAKE_TIMER).reject, rows[i].reject);
+	}
+	/* Later interrupts do not count as interrupts before the timer. */
 	irq_ends(10650);
 	irq(10700, 5);
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
@@ -197,10 +177,7 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 	shim_current = &idle;
 }
 
-/*
- * The sender's first IPI to the measured core triggers the wake-up. IPIs of other tasks and IPIs to
- * other cores are ignored.
- */
+/* The first IPI to the measured core triggers. IPIs of other tasks or to other cores do not. */
 TEST_WITH(remote, reset, NULL)
 {
 	struct wake_point p;
@@ -224,16 +201,12 @@ TEST_WITH(remote, reset, NULL)
 	send(10000, &sender, HERE);
 	send(10100, &sender, HERE);
 	leave_idle(10900);
-	/*
-	 * On arm64 an IPI event follows the interrupt entry, so the interrupt is known to be an
-	 * IPI.
-	 */
+	/* On arm64 an IPI event after the entry identifies the interrupt. */
 	irq(11000, 5);
 	shim_now = 11050;
 	wake_ipi(NULL);
 	irq_ends(11200);
 	to_task(12000, &worker);
-	/* An interrupt after the IPI does not change the recorded kind of the interrupt. */
 	irq(12100, 6);
 	wake_irq_work(NULL);
 	irq_ends(12200);
@@ -247,10 +220,7 @@ TEST_WITH(remote, reset, NULL)
 	assert_int_equal(p.irq_ns, 1000);
 }
 
-/*
- * Three devices share an interrupt line, so one interrupt runs three handlers. Each run of the
- * first handler of a line counts as a new interrupt.
- */
+/* Each run of the first handler of a shared line counts as an interrupt. */
 TEST_WITH(shared_line, reset, NULL)
 {
 	struct irqaction third = {0}, second = {.next = &third}, first = {.next = &second}, alone = {0};
@@ -280,10 +250,7 @@ TEST_WITH(shared_line, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 4);
 }
 
-/*
- * Besides an IPI to one CPU, three events trigger a wake-up: setting the polling flag, an IPI to a
- * mask of CPUs, and the event sched_waking.
- */
+/* Triggers: the polling flag, an IPI to a mask, and sched_waking. */
 TEST_WITH(remote_how, reset, NULL)
 {
 	struct cpumask mask = {{0}};
@@ -310,7 +277,6 @@ TEST_WITH(remote_how, reset, NULL)
 	order[63] = order[129];
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[63].launch_ns, 10500);
-	/* The CPU mask of the IPI contains a CPU number above 1023. */
 	mask = (struct cpumask){.bits[16] = 1UL << 5};
 	order[1029] = order[129];
 	wake_ipi_raise(NULL, &mask);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests how the growth of the kernel's idle-state counters is divided into windows: without a gap
- * between windows, and with CPUs that go offline and online.
- */
+/* Tests how idle-state counters are divided into windows without gaps, also by hotplug. */
 #include "test.h"
 #include "tree.h"
 
@@ -16,7 +13,6 @@ static void set(const struct tree *tree, int cpu, const char *name, const char *
 	tree_file(tree, path, value);
 }
 
-/* Creates the cpuidle files of a CPU with the states POLL and C1. */
 static void plug(const struct tree *tree, int cpu)
 {
 	static const char *const zeros[] = {"state0/latency", "state0/disable", "state0/usage",
@@ -51,10 +47,7 @@ TEST_WITH(test_windows, tree_setup, tree_teardown)
 	assert_true(env.cpus[0].counted);
 	assert_false(env.cpus[1].counted);
 	assert_int_equal(used(&env, 0), 5);
-	/*
-	 * The usage counter of C1 grows from 15 to 17 while the previous window is being shown, and
-	 * the next window includes this growth.
-	 */
+	/* C1 grows while the window is shown; the next window has this growth. */
 	set(tree, 0, "state1/usage", "17\n");
 	wake_env_begin(&env);
 	set(tree, 0, "state1/usage", "20\n");
@@ -72,24 +65,19 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 
 	plug(tree, 0);
 	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
-	/* Simulates that sysfs has removed the files of an offline CPU. */
 	set(tree, 0, "state1/usage", "");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/usage");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/time");
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
 	wake_env_begin(&env);
-	/*
-	 * The name and the claimed latency of the idle state are still known after the CPU went
-	 * offline.
-	 */
+	/* Name and claim are kept for an offline CPU. */
 	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
 	c = &env.cpus[0];
 	assert_true(cpuidle_state_latency(c->states, c->nr, 0) == CPUIDLE_UNKNOWN);
 	assert_int_equal(cpuidle_state_latency(c->states, c->nr, 1), 2000);
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
-	/* When a CPU comes back online, its counters count from their current values. */
 	plug(tree, 0);
 	set(tree, 0, "state1/usage", "100\n");
 	wake_env_begin(&env);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests which network card is chosen for the source nic, and the detection of programs that adjust
- * clocks.
- */
+/* Tests which network card is chosen, and programs that adjust clocks are detected. */
 #include "test.h"
 #include "tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -17,18 +12,6 @@
 #include "host/journal.h"
 #include "host/qdisc.h"
 #include "host/txtime.h"
-
-unsigned int __wrap_if_nametoindex(const char *device);
-int __wrap_journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
-int __wrap_ptp_index(const char *device);
-int __wrap_ptp_open(int index, struct err *err);
-int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],
-		    enum ptp_method *ret_method);
-int __wrap_qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
-int __wrap_qdisc_etf_set(const struct qdisc_etf *etf, struct err *err);
-int __wrap_txtime_open(int ifindex, int priority, struct err *err);
-int __wrap_wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
-			    struct wake_dma *ret_dma, struct err *err);
 
 static const char *launches; /* name of the device that supports launch times, or NULL */
 
@@ -121,7 +104,6 @@ static int open_nic(const struct tree *tree, const char *device, struct wake_car
 	rc = wake_nic_open(&opts, 1, tree->root, &journal, &nic, err);
 	if (!rc) {
 		wake_nic_card(nic, ret_card);
-		/* Interrupts of cards that subtick does not choose keep their affinity. */
 		assert_affinity(tree, 31, "0-1");
 		assert_affinity(tree, 33, "1");
 		wake_nic_close(nic);
@@ -150,7 +132,6 @@ TEST_WITH(test_first_that_fits, tree_setup, tree_teardown)
 
 	assert_int_equal(open_nic(tree, "eth3", &card, &err), 0);
 	assert_string_equal(card.others, "");
-	/* If the user names a card, no other card is tried. */
 	assert_int_equal(open_nic(tree, "eth1", &card, &err), -EOPNOTSUPP);
 	assert_string_equal(err.what, "no launch time");
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the BPF programs of the source passive: the counted wake-ups, the latencies, and the
- * reasons to reject a wake-up.
- */
+/* Tests source passive: counted wake-ups, latencies, and reasons to reject. */
 #include "wake_core.h"
 
 static int reset_passive(void **state)
@@ -13,7 +10,6 @@ static int reset_passive(void **state)
 	return 0;
 }
 
-/* Checks that the simulated core has one wake-up, from idle state @idle_state with latency @ns. */
 static void expect_one(u32 idle_state, u64 ns, bool inside)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + idle_state];
@@ -42,24 +38,17 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 	/* If one interrupt runs several timers, the latency begins at the earliest expiry. */
 	expire(11200, 10400, 0, &monotonic);
 	/* A timer that runs in an interrupt after the wake-up does not change the latency. */
-	irq(11300, 27);
-	expire(11400, 10100, 0, &monotonic);
-	irq_ends(11500);
+	timer_irq(11300, 10100);
 	go_idle(12000, 1);
 	expect_one(2, 700, false);
 }
 
-/*
- * The core is awake exactly when the timer expires, so the wake-up latency is 0. A minimum latency
- * of 0 is stored as 1, because 0 stands for an unknown minimum.
- */
+/* A latency of 0 is stored as minimum 1, because 0 stands for an unknown minimum. */
 TEST_WITH(passive_without_latency, reset_passive, NULL)
 {
 	for (int i = 0; i < 2; i++) {
 		go_idle(2000, 1);
-		irq(10000, 27);
-		expire(10500, 10000, 0, &monotonic);
-		irq_ends(10600);
+		timer_irq(10000, 10000);
 		leave_idle(10700);
 		go_idle(12000, 1);
 	}
@@ -71,43 +60,31 @@ TEST_WITH(passive_without_latency, reset_passive, NULL)
 TEST_WITH(passive_irq_first, reset_passive, NULL)
 {
 	go_idle(2000, 1);
-	irq(10300, 27);
-	expire(10500, 10000, 0, &monotonic);
-	irq_ends(10600);
+	timer_irq(10300, 10000);
 	leave_idle(10700);
 	go_idle(12000, 1);
 	expect_one(1, 300, true);
 }
 
-/*
- * On x86 a core may halt again before the idle exit event. Only the interrupt that runs a timer is
- * counted as a wake-up.
- */
+/* On x86 a core may halt again before the idle exit. Only the timer's interrupt counts. */
 TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
 	go_idle(2000, 1);
 	irq(5000, 3);
 	irq_ends(5100);
-	irq(10300, 27);
-	expire(10500, 10000, 0, &monotonic);
-	irq_ends(10600);
+	timer_irq(10300, 10000);
 	leave_idle(10700);
 	go_idle(12000, 1);
 	expect_one(1, 300, true);
 }
 
-/*
- * Each idle period is counted once: as a wake-up or as another idle exit. On a machine without a
- * cpuidle driver all idle periods count for state 0.
- */
+/* Each idle period counts once. Without a cpuidle driver all count for state 0. */
 TEST_WITH(passive_one_state, reset_passive, NULL)
 {
 	one_state = true;
 	go_idle(2000, 7);
 	leave_idle(10700);
-	irq(10900, 27);
-	expire(11000, 10000, 0, &monotonic);
-	irq_ends(11100);
+	timer_irq(10900, 10000);
 	go_idle(12000, 7);
 	leave_idle(13000);
 	go_idle(14000, 7);
@@ -115,63 +92,51 @@ TEST_WITH(passive_one_state, reset_passive, NULL)
 	assert_int_equal(count_of(HERE)->other, 1);
 }
 
-/* Tests idle exits that are not counted as wake-ups, each with its reason. */
+/* Idle periods that are not counted as wake-ups. Times are relative to the idle entry. */
 TEST_WITH(passive_rejects, reset_passive, NULL)
 {
-	struct wake_counts *c = count_of(HERE);
+	static const struct {
+		u32 state;
+		u64 other, timer, due; /* another interrupt, timer interrupt, expiry of the timer */
+		struct task_struct *runs; /* task that runs after the idle exit */
+		struct wake_counts counts; /* after this period */
+	} rows[] = {
+		{.state = 1, .other = 1100, .counts = {.other = 1}},
+		{.state = 1, .other = 1100, .timer = 1300, .due = 900,
+		 .counts = {.other = 1, .other_first = 1}},
+		{.state = 1, .timer = 1100, .due = 900, .runs = &worker,
+		 .counts = {.other = 1, .other_first = 2}},
+		/* The timer expired before the core went idle. */
+		{.state = 1, .timer = 1100, .due = -1,
+		 .counts = {.other = 1, .other_first = 2, .before_idle = 1}},
+		/* The timer expired after the core was awake. */
+		{.state = 1, .timer = 1100, .due = 1001,
+		 .counts = {.other = 1, .other_first = 2, .before_idle = 1, .early = 1}},
+		/* The cpuidle driver has no idle state 9. */
+		{.state = 9, .timer = 1100, .due = 900,
+		 .counts = {.other = 1, .other_first = 2, .before_idle = 1, .early = 1, .odd_state = 1}},
+	};
+	u64 from = 2000;
 
-	/* No timer ran. */
-	go_idle(2000, 1);
-	leave_idle(3000);
-	irq(3100, 4);
-	irq_ends(3200);
-	go_idle(4000, 1);
-	assert_int_equal(c->other, 1);
-	/* Another interrupt occurred before the timer interrupt, so the wake-up is rejected. */
-	leave_idle(5000);
-	irq(5100, 4);
-	irq_ends(5200);
-	irq(5300, 27);
-	expire(5400, 4900, 0, &monotonic);
-	irq_ends(5500);
-	go_idle(6000, 1);
-	assert_int_equal(c->other_first, 1);
-	/* After the idle exit, a task ran before the first interrupt. */
-	leave_idle(7000);
-	shim_current = &worker;
-	irq(7100, 27);
-	expire(7200, 6900, 0, &monotonic);
-	irq_ends(7300);
-	shim_current = &idle;
-	go_idle(8000, 1);
-	assert_int_equal(c->other_first, 2);
-	/* The timer expired before the core went idle, so the wake-up is rejected. */
-	leave_idle(9000);
-	irq(9100, 27);
-	expire(9200, 7999, 0, &monotonic);
-	irq_ends(9300);
-	go_idle(10000, 1);
-	assert_int_equal(c->before_idle, 1);
-	/* The timer expired after the core was awake, so the wake-up is rejected. */
-	leave_idle(11000);
-	irq(11100, 27);
-	expire(11200, 11001, 0, &monotonic);
-	irq_ends(11300);
-	go_idle(12000, 9);
-	assert_int_equal(c->early, 1);
-	/* The cpuidle driver has no idle state 9, the state of the last idle entry. */
-	leave_idle(13000);
-	irq(13100, 27);
-	expire(13200, 12900, 0, &monotonic);
-	irq_ends(13300);
-	go_idle(14000, 1);
-	assert_int_equal(c->odd_state, 1);
-	assert_int_equal(c->other + c->other_first + c->before_idle + c->early + c->odd_state, 6);
+	go_idle(from, rows[0].state);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		leave_idle(from + 1000);
+		shim_current = rows[i].runs ?: &idle;
+		if (rows[i].other) {
+			irq(from + rows[i].other, 4);
+			irq_ends(from + rows[i].other + 100);
+		}
+		if (rows[i].timer)
+			timer_irq(from + rows[i].timer, from + rows[i].due);
+		shim_current = &idle;
+		from += 2000;
+		go_idle(from, i < 5 ? rows[i + 1].state : 1);
+		assert_memory_equal(count_of(HERE), &rows[i].counts, sizeof(rows[i].counts));
+	}
 	for (int i = 0; i < NR_CPUS * NR_STATES; i++)
 		assert_int_equal(hist[i].sum_ns, 0);
 }
 
-/* Checks the sum, the minimum and the maximum of many latencies. */
 TEST_WITH(passive_many, reset_passive, NULL)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];
@@ -184,9 +149,7 @@ TEST_WITH(passive_many, reset_passive, NULL)
 		each[i] = 200 + i * 7919 % 60000;
 		go_idle(now, 1);
 		leave_idle(now + 100000 + each[i]);
-		irq(now + 170000, 27);
-		expire(now + 171000, now + 100000, 0, &monotonic);
-		irq_ends(now + 172000);
+		timer_irq(now + 170000, now + 100000);
 		now += 200000;
 	}
 	go_idle(now, 1);

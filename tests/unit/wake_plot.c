@@ -4,10 +4,7 @@
 
 #include "view/svg/plots.h"
 
-/*
- * Returns the number of curves in the table of a distribution. A new curve begins at each row whose
- * cumulative count is lower than the count of the previous row.
- */
+/* Number of curves: a curve begins where the cumulative count decreases. */
 static unsigned int curves(const struct table *t)
 {
 	unsigned int nr = t->nr_rows > 0;
@@ -29,10 +26,7 @@ static char *drawn(const struct report *report)
 	return text;
 }
 
-/*
- * Each idle state has its own colour, curve and box. There are 100 wake-ups from C1 and 100
- * wake-ups from C6.
- */
+/* Each idle state has its colour, curve and box. C1 and C6 have 100 wake-ups each. */
 TEST_WITH(test_rounds_plot, setup, teardown)
 {
 	struct bench *b = *state;
@@ -50,10 +44,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	assert_true(table_number(t, 0, "le_ns") < 2000 &&
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
-	/*
-	 * The table boxes has five latencies for each combination of three states and two sources.
-	 * Rows 5 to 9 of the table are the latencies of wake-ups from C1 by the source timer.
-	 */
+	/* Five latencies for 3 states × 2 sources. Rows 5 to 9: C1, timer. */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
 	expect_row(t, 6, "latency_ns=1025");
@@ -68,10 +59,6 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	report_free(report);
 }
 
-/*
- * For any number of cores and sources, every wake-up is in exactly one curve, and every curve is
- * drawn.
- */
 TEST_WITH(test_distribution, setup, teardown)
 {
 	struct wake_worker workers[WAKE_PLOT_CORES + 4];
@@ -120,10 +107,7 @@ TEST_WITH(test_distribution, setup, teardown)
 	free(b->env.cpus);
 }
 
-/*
- * Returns a report with the wake-ups of @b for another machine, which has a residency counter for
- * C6 and latencies that are 10 ns longer.
- */
+/* A machine with a residency counter for C6 and latencies that are 10 ns longer. */
 static struct report *other_machine(struct bench *b, uint32_t *ns)
 {
 	struct report *report;
@@ -141,10 +125,7 @@ static struct report *other_machine(struct bench *b, uint32_t *ns)
 	return report;
 }
 
-/*
- * Draws figures 5 and 6 of the thesis that docs/methods/wake.md cites: the latency and the
- * residency of two machines, by the idle time before the wake-up.
- */
+/* Figures 5 and 6 of the thesis: latency and residency of two machines by idle time. */
 TEST_WITH(test_two_machines, setup, teardown)
 {
 	struct bench *b = *state;
@@ -172,10 +153,7 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_true(times_in(svg, "Residency against silent time, by run") > 0);
 	assert_true(times_in(svg, "sklep0 (a model): c6") > 0);
 	assert_int_equal(times_in(svg, "run 1 (a model): no residency counter"), 1);
-	/*
-	 * The latency plot by run shows the wake-ups of both runs. The residency plot by run shows
-	 * only the wake-ups of the run with a residency counter.
-	 */
+	/* Only one of the two runs has a residency counter. */
 	assert_int_equal(times_in(svg, "<circle") - times_in(text, "<circle"), 3 * POINTS);
 	free(text);
 	free(svg);

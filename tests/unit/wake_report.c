@@ -24,10 +24,7 @@ TEST_WITH(test_states, setup, teardown)
 	expect_row(report->fields, 0, "overhead_ns=60");
 	assert_string_equal(table_str(report->fields, 0, "machine.cpu_model"), "a model");
 	expect_row(report->fields, 0, "machine.microcode=null");
-	/*
-	 * uncertainty: timestamp spread of 4 ns, clock step of 32 ns, and twice 60 ns for the rest
-	 * of the sender's program
-	 */
+	/* spread 4 ns + clock step 32 ns + 2 × 60 ns of the sender's program */
 	expect_row(report->fields, 0, "uncertainty_ns=156");
 	report_free(report);
 }
@@ -50,19 +47,13 @@ TEST_WITH(test_exceeds, setup, teardown)
 {
 	struct bench *b = *state;
 
-	/*
-	 * A single latency above the claimed latency plus the uncertainty causes the verdict
-	 * "exceeds".
-	 */
+	/* One latency above claim plus uncertainty suffices. */
 	b->points[8].latency_ns = 2157;
 	EXPECT(report_of(b, NULL), "states.0 verdict=exceeds near_max_total=1");
 	assert_true(b->window.exceeded);
 }
 
-/*
- * Sets the results of the residency counters for each odd wake-up: whether the core entered C6, and
- * whether the package entered PC6.
- */
+/* Results for each odd wake-up: C6 entered, and PC6 entered. */
 static void set_depth(struct bench *b, enum wake_entered entered, enum wake_entered package)
 {
 	for (int i = 1; i < POINTS; i += 2) {
@@ -73,7 +64,6 @@ static void set_depth(struct bench *b, enum wake_entered entered, enum wake_ente
 	b->worker.depth.package_can[2] = true;
 }
 
-/* Tests cores that did not enter the requested state, and packages that never slept. */
 TEST_WITH(test_depth, setup, teardown)
 {
 	struct bench *b = *state;
@@ -128,17 +118,12 @@ TEST_WITH(test_rounds, setup, teardown)
 	b->run.plan.rounds = &(struct wake_rounds){.nr = 3};
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
-	/* A wake-up from C1 in the round that forces C6 is not counted for C6. */
 	b->points[1].state = 1;
 	b->points[1].latency_ns = 7;
 	EXPECT(report_of(b, NULL),
-	       /*
-	        * The table by_state has one row for each combination of three states and two
-	        * sources.
-	        */
+	       /* three states × two sources */
 	       "by_state.rows 6", "by_state.0 name=POLL count=0 verdict=no-points",
-	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 "
-	       "claimed_ns=2000",
+	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 claimed_ns=2000",
 	       "by_state.5 name=C6 source=remote count=99 min_ns=50003 max_ns=50199",
 	       /*
 	        * The rows of the table states are C1 while C1 is forced, C1 and C6 while C6 is
@@ -151,10 +136,7 @@ TEST_WITH(test_rounds, setup, teardown)
 
 #define EACH 1200 /* number of wake-ups, sufficient for a p99.9 */
 
-/*
- * Makes a round of EACH wake-ups per idle state. The wake-up latencies are 100 ns from POLL, 1.5 us
- * from C1 and 60 us from C6. The last three wake-ups from C6 have a latency of 70 us.
- */
+/* EACH wake-ups per state: 100 ns, 1.5 us and 60 us, of which the last three are 70 us. */
 static void fill_rounds(struct bench *b, struct wake_point *points)
 {
 	static struct wake_rounds rounds = {.nr = 3};
@@ -177,10 +159,7 @@ static void fill_rounds(struct bench *b, struct wake_point *points)
 	b->cpu.before[2].time_ns = 600;
 }
 
-/*
- * The report names the deepest idle state whose p99.9 is within the latency budget, the latency
- * limit that allows no deeper state, and the cost of this limit.
- */
+/* The deepest state within the budget by p99.9, its latency limit, and the limit's cost. */
 TEST_WITH(test_budget, setup, teardown)
 {
 	struct wake_point *points = calloc(3 * EACH, sizeof(*points));
@@ -196,10 +175,6 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note /dev/cpu_dma_latency open with 2 us");
 	assert_false(b->window.over_budget);
 
-	/*
-	 * The median latency of C6 is within the latency budget, but the p99.9 of the latencies is
-	 * not.
-	 */
 	b->window.budget_ns = 69000;
 	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 
@@ -210,10 +185,7 @@ TEST_WITH(test_budget, setup, teardown)
 	EXPECT(report_of(b, NULL), "budget.0 name=C6 limit_ns=null setting=null deeper_ratio=0",
 	       "note no latency limit is needed");
 
-	/*
-	 * Only POLL fits the latency budget. The advised latency limit is not 0, because 0 in
-	 * pm_qos_resume_latency_us would mean "no limit".
-	 */
+	/* Only POLL fits. The limit is not 0, which would mean "no limit". */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
 	expect_cells(report, "budget", 0, "fits=true name=POLL");
@@ -224,10 +196,7 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note no idle state of CPU 0 has a p99.9 within the budget");
 	assert_true(b->window.over_budget);
 
-	/*
-	 * Without enough wake-ups for a p99.9, subtick cannot know which idle states fit the
-	 * budget, so subtick chooses no state.
-	 */
+	/* Without a p99.9 no state can be chosen. */
 	b->window.over_budget = false;
 	for (int i = 0; i < 3 * EACH; i++)
 		points[i].reject = i % EACH < 900 ? WAKE_TAKEN : WAKE_REJ_LOST;
@@ -236,10 +205,7 @@ TEST_WITH(test_budget, setup, teardown)
 	free(points);
 }
 
-/*
- * A round may set an energy performance preference instead of an idle state. In the report, the
- * rows of a round with a preference contain the preference.
- */
+/* A round may set an energy performance preference instead of a state. */
 TEST_WITH(test_preferences, setup, teardown)
 {
 	struct wake_rounds rounds = {.nr = 2, .file = "", .values = {"performance", "power"}};
@@ -301,7 +267,6 @@ TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 	       "breakdown.2 stage=user", "breakdown.1 step_median_ns=440");
 }
 
-/* An unknown overhead is null in the report, and a note states that the overhead is unknown. */
 TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
@@ -321,10 +286,7 @@ TEST_WITH(test_unknown_clock, setup, teardown)
 	EXPECT(report_of(b, NULL), "cpus.0 clock_read_ns=null clock_step_ns=null");
 }
 
-/*
- * The counts of a window are the difference between the counters at the end and at the start of the
- * window. Counted and rejected wake-ups add up to the number of idle exits.
- */
+/* A window's counts are differences. Counted and rejected add up to the idle exits. */
 TEST_WITH(test_passive, setup, teardown)
 {
 	static struct wake_hist hists[3], prev[3];
@@ -338,10 +300,7 @@ TEST_WITH(test_passive, setup, teardown)
 
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
-	/*
-	 * Before the window there were 7 wake-ups of 1.5 µs from C1. In the window there are 20
-	 * wake-ups of 1.5 µs from C1 and 4 wake-ups of 140 µs from C6.
-	 */
+	/* Before the window: 7 of C1. In the window: 20 of 1.5 µs from C1, 4 of 140 µs from C6. */
 	prev[1].count[hist_index(1500)] = 7;
 	hists[1] = prev[1];
 	hists[1].count[hist_index(1500)] += 20;
@@ -356,23 +315,16 @@ TEST_WITH(test_passive, setup, teardown)
 	b->worker.nr = 0;
 	b->cpu.counted = true;
 	EXPECT(report_of(b, &passive), "fields.0 taken_total=24 asked_total=35", "states.rows 2",
-	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 "
-	       "verdict=within",
+	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 verdict=within",
 	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);
-	/*
-	 * The report of a core without cpuidle counters has null values, not 0. If a counter was
-	 * reset during the measurement, its growth is counted from 0.
-	 */
+	/* Without cpuidle counters null. A reset counter grows from 0. */
 	b->cpu.counted = false;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=null");
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=77");
-	/*
-	 * If a core has only one idle state, the report has a row of this state even without
-	 * wake-ups.
-	 */
+	/* The only idle state has a row even without wake-ups. */
 	live.one_state = true;
 	EXPECT(report_of(b, &passive), "states.rows 3",
 	       "states.0 count=0 min_ns=null near_max_total=null near_max_ratio=null");

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests rounds that each set an energy performance preference or bias of the CPUs. The last round
- * restores the original preference or bias.
- */
+/* Tests rounds with energy preferences or biases. The last round restores the original. */
 #include "test.h"
 #include "tree.h"
-
-#include <errno.h>
-#include <string.h>
 
 #include "measure/wake/force.h"
 #include "host/file.h"
@@ -70,7 +64,6 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 		assert_file(tree, CPU "0" PREFERENCE, wanted[round]);
 		assert_file(tree, CPU "1" PREFERENCE, wanted[round]);
 	}
-	/* The last round restores the original energy performance preference of each CPU. */
 	assert_int_equal(wake_rounds_begin(&rounds, 3, &err), 0);
 	assert_file(tree, CPU "0" PREFERENCE, "balance_performance");
 	assert_file(tree, CPU "1" PREFERENCE, "128");
@@ -93,7 +86,6 @@ TEST_WITH(test_bias, setup, tree_teardown)
 
 	tree_file(tree, CPU "0" BIAS, "6\n");
 	assert_int_equal(journal_open(&journal, tree->root, &err), 0);
-	/* CPU 1 has neither a preference file nor a bias file. */
 	assert_int_equal(wake_rounds_open(&rounds, &memory, &journal, tree->root, &each, &cpus, &err),
 			 -EOPNOTSUPP);
 	assert_true(err.unsupported && strstr(err.what, "CPU 1"));

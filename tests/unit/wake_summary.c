@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests summaries of wake-up latencies, verdicts on published latencies, wake-ups before the timer
- * expires, and the cost of a timestamp.
- */
+/* Tests summaries, verdicts on claims, early wake-ups, and the cost of a timestamp. */
 #include "test.h"
-
-#include <errno.h>
 
 #include <math.h>
 
@@ -41,10 +36,7 @@ TEST(test_median_error)
 	for (int i = 0; i < 10000; i++)
 		values[i] = i;
 	wake_summarize(values, 10000, &s);
-	/*
-	 * With 10,000 values, the error of the median covers 1.5 × sqrt(10,000) = 150 ranks on
-	 * either side.
-	 */
+	/* The median's error covers 1.5 × sqrt(10,000) ranks on either side. */
 	assert_true(s.median_error_ns >= 149 && s.median_error_ns <= 152);
 	values[9999] = 1000000000;
 	wake_summarize(values, 10000, &outlier);
@@ -55,7 +47,6 @@ TEST(test_median_error)
 	assert_true(s.median_error_ns == 2);
 }
 
-/* A percentile is NAN if less than one value would be above the percentile. */
 TEST(test_summary_small)
 {
 	double values[100] = {0};
@@ -86,11 +77,7 @@ static void count_one(struct wake_hist *h, uint64_t ns)
 		h->min_ns = ns;
 }
 
-/*
- * A summary from a histogram agrees with a summary from the single values, to within a bucket
- * width. The histogram of a window is the difference between the histograms at the end and at the
- * start of the window.
- */
+/* A histogram's summary agrees with that of single values to within a bucket. */
 TEST(test_summary_hist)
 {
 	static struct wake_hist before, now;
@@ -114,11 +101,7 @@ TEST(test_summary_hist)
 	assert_true(fabs(coarse.stddev_ns / exact.stddev_ns - 1) < 0.01);
 	assert_true(fabs(coarse.median_ns / exact.median_ns - 1) < 0.032);
 	assert_true(fabs(coarse.p99_ns / exact.p99_ns - 1) < 0.032);
-	/*
-	 * The lowest and the highest latency since the start are from an earlier window. The
-	 * minimum and maximum latency of the current window are known only from the outermost
-	 * buckets of the window.
-	 */
+	/* Extremes are of an earlier window, so only the outermost buckets are known. */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
 	wake_summarize_hist(&now, &no_hist, 0, &coarse);
@@ -127,10 +110,7 @@ TEST(test_summary_hist)
 	assert_int_equal(coarse.count, 0);
 }
 
-/*
- * The measurement overhead is subtracted from every value of a window, including the tail
- * percentiles and the maximum.
- */
+/* The overhead is subtracted from every value, also tails and the maximum. */
 TEST(test_hist_overhead)
 {
 	static struct wake_hist now;
@@ -161,7 +141,6 @@ TEST(test_hist_overhead)
 	assert_int_equal(raw.near_max, near);
 }
 
-/* A percentile between two ranks is interpolated linearly. */
 TEST(test_percentile_between)
 {
 	double values[201] = {100, 300};
@@ -171,17 +150,13 @@ TEST(test_percentile_between)
 	assert_true(s.median_ns == 200);
 	for (int i = 0; i < 201; i++)
 		values[i] = 10 * i;
-	/*
-	 * Ranks start at 0. The p99 of 201 values is at rank 198, and the p99 of 200 values is at
-	 * rank 197.01.
-	 */
+	/* Ranks start at 0: 198 of 201 values, 197.01 of 200 values. */
 	wake_summarize(values, 201, &s);
 	assert_true(s.p99_ns == 1980);
 	wake_summarize(values, 200, &s);
 	assert_true(fabs(s.p99_ns - 1970.1) < 1e-9);
 }
 
-/* The uncertainty of a latency depends on the source that triggers the wake-up. */
 TEST(test_uncertainty)
 {
 	struct wake_calibration c = {.known = true, .stamp = {50, 4}, .clock_step_ns = 32};
@@ -195,10 +170,7 @@ TEST(test_uncertainty)
 	assert_true(isnan(wake_uncertainty(&c, 1u << WAKE_TIMER, 0)));
 }
 
-/*
- * All latencies are much larger than the standard deviation. Rounding the squares of the latencies
- * must not make the standard deviation 0.
- */
+/* Rounded squares of large latencies must not make the deviation 0. */
 TEST(test_hist_stddev)
 {
 	static const int means[] = {6000, 70000, 1000000};
@@ -220,7 +192,6 @@ TEST(test_hist_stddev)
 	}
 }
 
-/* Returns the verdict if the core entered the idle state at every wake-up. */
 static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const struct wake_summary *s,
 				    double uncertainty_ns)
 {
@@ -229,11 +200,7 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 	return wake_verdict(claims, claimed_ns, s, &evidence, uncertainty_ns);
 }
 
-/*
- * After the first window, the largest latency of a window may be known only as a histogram bucket.
- * If the claimed latency lies within the histogram bucket of the largest latency, the verdict is
- * not "exceeds".
- */
+/* A maximum known only as a bucket that contains the claim does not exceed it. */
 TEST(test_hist_max_error)
 {
 	static struct wake_hist before, now;
@@ -248,10 +215,7 @@ TEST(test_hist_max_error)
 	assert_int_equal(verdict_of(true, 10050, &s, 0), WAKE_WITHIN);
 	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
-	/*
-	 * The largest latency since the start is from an earlier window. The largest latency of
-	 * this window is in the same histogram bucket.
-	 */
+	/* The largest since the start is of an earlier window, in the same bucket. */
 	memset(&before, 0, sizeof(before));
 	count_one(&before, 10080);
 	now = before;
@@ -259,14 +223,10 @@ TEST(test_hist_max_error)
 	assert_int_equal(hist_index(10080), hist_index(10050));
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
-	/*
-	 * The largest latency since the start is from this window, so the maximum of the window is
-	 * exact.
-	 */
+	/* The largest since the start is of this window and exact. */
 	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
-	/* A maximum latency below the overhead is reported as 0 and not as a negative number. */
 	wake_summarize_hist(&now, &no_hist, 60000, &s);
 	assert_true(s.max_ns == 0 && isnan(s.p99_ns));
 }
@@ -309,10 +269,7 @@ TEST(test_verdicts)
 		assert_int_equal(verdict_of(true, thesis[i].claimed_us * 1000, &s, 700),
 				 thesis[i].verdict);
 	}
-	/*
-	 * If a maximum exceeds the claimed latency by at most the uncertainty, the verdict is
-	 * "within".
-	 */
+	/* Within the uncertainty a maximum does not exceed. */
 	s.max_ns = 10700;
 	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;
@@ -326,31 +283,22 @@ TEST(test_verdicts)
 	assert_string_equal(wake_verdict_names[WAKE_EXCEEDS], "exceeds");
 }
 
-/*
- * Only wake-ups from the claimed idle state are compared with the claimed latency. If the CPU
- * package stayed awake, the claimed latency counts as verified for the core only.
- */
+/* Only wake-ups from the claimed state count. An awake package verifies only the core. */
 TEST(test_verdict_entered)
 {
 	struct wake_summary s = {.count = 100, .max_ns = 90000};
 	struct wake_evidence e = {.max_ns = 90000};
 
-	/* Without residency counters the verdict depends only on the latencies. */
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_can = true};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e.package_awake = 100;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
-	/*
-	 * If the latency is above the claimed latency, the verdict is "exceeds", even if the
-	 * package stayed awake.
-	 */
+	/* A larger latency exceeds even if the package stayed awake. */
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
 	e.package_slept = 1;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/*
-	 * In C1 the package never sleeps, so the claimed latency of C1 applies to the core alone.
-	 */
+	/* In C1 the package never sleeps. */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	/* At the wake-up with the longest latency, the core had not entered the idle state. */
@@ -363,7 +311,6 @@ TEST(test_verdict_entered)
 	assert_string_equal(wake_verdict_names[WAKE_CORE_ONLY], "core-only");
 }
 
-/* Tests the detection of cores that begin to wake up before their timer expires. */
 TEST(test_prewake)
 {
 	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
@@ -372,24 +319,17 @@ TEST(test_prewake)
 
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.ns == 56200 && fabs(pre.ratio - 0.76) < 0.005 && pre.significant);
-	/*
-	 * The median latencies of the two sources differ by less than the uncertainty of the
-	 * timestamps.
-	 */
+	/* The medians differ by less than the timestamps' uncertainty. */
 	other.median_ns = 17700;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
-	/*
-	 * The median latencies of the two sources differ by more than twice the uncertainty of the
-	 * timestamps, but by less than the total error of the two medians.
-	 */
+	/* The medians differ by less than the total error of the two. */
 	other.median_ns = 18000;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
 	other.median_ns = 18100;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.significant);
-	/* If the uncertainty of the timestamps is unknown, the pre-wake time is not significant. */
 	wake_prewake(&timer, &other, NAN, &pre);
 	assert_false(pre.significant);
 	timer.count = other.count = 1;
@@ -429,10 +369,7 @@ TEST(test_calibrate_stamp)
 	assert_int_equal(c.stamp.spread_ns, 0);
 	wake_calibrate_stamp(between, 20, 200, &c);
 	assert_true(c.known);
-	/*
-	 * Two timestamps in a row are 57 ns apart, so an event happened between 0 and 57 ns before
-	 * its timestamp.
-	 */
+	/* The event is 0 to 57 ns before its timestamp. */
 	assert_int_equal(c.stamp.median_ns, 28);
 	assert_int_equal(c.stamp.spread_ns, 29);
 	wake_calibrate_stamp(between, 0, 0, &c);
@@ -445,10 +382,7 @@ TEST(test_calibrate_stamp)
 				  sizeof(struct wake_candidate),                                 \
 			  budget)
 
-/*
- * A latency limit allows every idle state whose claimed latency is at most the limit, so all these
- * states must fit into the budget.
- */
+/* A limit allows all states with smaller claims, so all must fit the budget. */
 TEST(test_budget_state)
 {
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {90, 60}), 1);
@@ -462,10 +396,7 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
-	/*
-	 * If a shallow state is too slow, no deeper state is chosen, because a limit that allows
-	 * the deeper state also allows the shallow state.
-	 */
+	/* A limit that allows the deep state also allows the slow one. */
 	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }
 

@@ -86,7 +86,6 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->uncertainty_ns, 4 + 32 + 2 * 51);
 	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
 	assert_true(isnan(w->cpus[0].busy_median_ns));
-	/* The overhead of one core is unknown, so the overhead of the window is unknown. */
 	b->workers[0].calibration.known = false;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
 	assert_int_equal(w->nr_cpus, 2);
@@ -96,10 +95,7 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->cpus[1].overhead_ns, 51);
 }
 
-/*
- * The number of latencies up to each histogram boundary is exact. The first boundary includes a
- * latency of 1023 ns. Only the second boundary includes a latency of 1024 ns.
- */
+/* Counts are exact: 1023 ns is in the first boundary, 1024 ns only in the second. */
 TEST_WITH(test_histogram, setup, teardown)
 {
 	static struct wake_hist hists[2], prev[2];
@@ -123,7 +119,6 @@ TEST_WITH(test_histogram, setup, teardown)
 	hists[0].max_ns = 20000000;
 	b->run.plan.sources = 1u << WAKE_PASSIVE;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, &passive), 0);
-	/* A core without cpuidle driver has a row even without any wake-up. */
 	assert_int_equal(w->nr_states, 2);
 	assert_int_equal(w->states[0].index, 1);
 	assert_int_equal(w->states[0].summary.count, 6);
@@ -135,10 +130,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_true(isnan(w->states[1].summary.max_ns));
 	assert_int_equal(w->states[1].verdict, WAKE_NO_POINTS);
 	assert_int_equal(w->taken, 6);
-	/*
-	 * Every idle exit in the window is a counted wake-up, or is counted by the reason of its
-	 * rejection.
-	 */
+	/* Every idle exit is counted, as a wake-up or by its rejection. */
 	assert_int_equal(w->asked, 6 + 4 + 3 + 2 + 1 + 1);
 	assert_int_equal(w->not_a_timer, 4);
 	assert_int_equal(w->rejected[WAKE_REJ_OTHER_FIRST], 3);
@@ -149,10 +141,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/*
- * A window copies a latency histogram of the BPF programs only if the histogram has a new wake-up.
- * A wake-up with a latency of 0 ns counts as a new wake-up.
- */
+/* A histogram is copied only with a new wake-up, which may have 0 ns. */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

@@ -37,7 +37,6 @@ struct run {
 	const struct audit_env *env;
 	struct audit_command *result;
 	struct sys_text stat;
-	bool stat_open;
 	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
@@ -297,9 +296,7 @@ static int run_open(struct run *r, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	if (!load_source_open("bpf", &source_opts, &r->bpf, &r->result->no_truth))
 		r->result->truth = r->bpf->ops->name;
-	rc = procstat_open(&r->stat, NULL, err);
-	r->stat_open = !rc;
-	return rc;
+	return procstat_open(&r->stat, NULL, err);
 }
 
 static void run_close(struct run *r)
@@ -310,8 +307,7 @@ static void run_close(struct run *r)
 	}
 	fd_close(&r->fd);
 	perf_task_close(&r->perf);
-	if (r->stat_open)
-		sys_text_close(&r->stat);
+	sys_text_close(&r->stat);
 	if (r->bpf)
 		load_source_losses(r->bpf, &r->result->losses);
 	load_source_close(r->bpf);

@@ -28,10 +28,10 @@
 #define LEAST_NS  (2 * SETTLE_NS)
 #define OPEN_NS	  (100 * NSEC_PER_MSEC) /* time reserved for loading the BPF programs */
 
-/* Delays in the paper that docs/methods/audit.md cites, in µs. */
-static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
-				    70, 80, 90, 100, 150, 200, 700, 750, 1000};
-static const uint64_t brief_us[] = {0, 1, 10, 50, 100, 200, 500, 1000};
+static const uint64_t paper_ns[] = {0,	    1000,   5000,   10000,  20000,  30000,
+				    40000,  50000,  60000,  70000,  80000,  90000,
+				    100000, 150000, 200000, 700000, 750000, 1000000};
+static const uint64_t brief_ns[] = {0, 1000, 10000, 50000, 100000, 200000, 500000, 1000000};
 
 /* Converts @value to a double. Returns NaN if @value is 0 or UINT64_MAX (unknown). */
 static double or_nan(uint64_t value)
@@ -176,15 +176,12 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 	if (rc)
 		return rc;
 	*stopped |= audit_wait(d->env, clock_mono_ns() + SETTLE_NS);
-	if (*stopped) {
+	if (*stopped)
 		rc = -ECANCELED;
-		goto out;
-	}
-	if (!gen_child_alive(&loop)) {
+	else if (!gen_child_alive(&loop))
 		rc = audit_no_load(err, d->opts->cpu);
-		goto out;
-	}
-	rc = read_edge(d, loop.pid, &ret_point->from, err);
+	else
+		rc = read_edge(d, loop.pid, &ret_point->from, err);
 	if (rc)
 		goto out;
 	sleep_loop_go(&loop);
@@ -306,26 +303,22 @@ static void add_row(struct delays *d, const struct audit_delay *row)
 		result->stopped = true;
 }
 
-size_t audit_delays_paper(const uint64_t **ret_us)
+size_t audit_delays_paper(const uint64_t **ret_ns)
 {
-	*ret_us = paper_us;
-	return ARRAY_SIZE(paper_us);
+	*ret_ns = paper_ns;
+	return ARRAY_SIZE(paper_ns);
 }
 
 /*
  * Selects the delays: the list of --delays, the list of a brief run, or audit_delays_paper().
  * Returns their number.
  */
-static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_us)
+static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_ns)
 {
-	size_t nr = audit_delays_paper(ret_us);
-
-	if (opts->delays_ns)
-		return opts->nr_delays;
-	if (!opts->brief)
-		return nr;
-	*ret_us = brief_us;
-	return ARRAY_SIZE(brief_us);
+	if (!opts->delays_ns && !opts->brief)
+		return audit_delays_paper(ret_ns);
+	*ret_ns = opts->delays_ns ?: brief_ns;
+	return opts->delays_ns ? opts->nr_delays : ARRAY_SIZE(brief_ns);
 }
 
 static size_t nr_slacks(const struct audit_opts *opts)
@@ -336,10 +329,10 @@ static size_t nr_slacks(const struct audit_opts *opts)
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays)
 {
 	uint64_t budget = opts->budget_ns ?: (opts->brief ? 9 : 27) * NSEC_PER_SEC, each;
-	const uint64_t *us;
+	const uint64_t *delays;
 
 	*ret_delays = (struct audit_delays){
-		.nr_asked = choose_delays(opts, &us) * nr_slacks(opts),
+		.nr_asked = choose_delays(opts, &delays) * nr_slacks(opts),
 		.asked_iterations = opts->iterations ?: UINT64_MAX,
 		.asked_each_ns = UINT64_MAX,
 	};
@@ -390,12 +383,11 @@ static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {
 	const struct audit_opts *opts = d->opts;
 	size_t nr_of = nr_slacks(opts);
-	const uint64_t *us;
+	const uint64_t *delays;
 
-	choose_delays(opts, &us);
+	choose_delays(opts, &delays);
 	for (size_t i = 0; i < d->result->nr_asked && !d->result->stopped; i++) {
-		size_t at = i / nr_of;
-		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[at] : us[at] * NSEC_PER_USEC;
+		uint64_t delay_ns = delays[i / nr_of];
 		uint64_t slack_ns = opts->slacks_ns ? opts->slacks_ns[i % nr_of] : 1;
 		const struct audit_delay *earlier = find_earlier(d, delay_ns, slack_ns);
 		struct point point = {0};

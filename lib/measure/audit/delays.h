@@ -69,8 +69,8 @@ struct audit_delays {
 	uint64_t window_ns;
 };
 
-/* Delays of the paper that docs/methods/audit.md cites, in microseconds. Returns their number. */
-size_t audit_delays_paper(const uint64_t **ret_us);
+/* Delays of the paper that docs/methods/audit.md cites. Returns their number. */
+size_t audit_delays_paper(const uint64_t **ret_ns);
 void audit_delay_derive(struct audit_delay *row);
 /* Computes user_times and system_times of all rows from the row without a delay. */
 void audit_delays_derive(struct audit_delays *delays);

@@ -44,13 +44,6 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* True for tasks, irq, softirq, steal and idle+iowait, whose sum is the whole time of a core. */
-static bool is_disjoint(enum audit_mode mode)
-{
-	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||
-	       mode == AUDIT_MODE_STEAL || mode == AUDIT_MODE_ALL_IDLE;
-}
-
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES])
 {
@@ -85,39 +78,24 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 	}
 }
 
-void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
-			   struct audit_level levels[AUDIT_NR_MODES])
+void audit_modes_split(enum audit_mode whole, enum audit_mode part, enum audit_mode rest,
+		       uint64_t part_ns, struct audit_level levels[AUDIT_NR_MODES])
 {
-	uint64_t tasks = levels[AUDIT_MODE_TASKS].true_ns;
+	uint64_t whole_ns = levels[whole].true_ns;
 
-	if (tasks == NONE)
+	if (whole_ns == NONE)
 		return;
-	/* @burn_ns includes interrupts that occurred while the task ran */
-	if (burn_ns > tasks)
-		burn_ns = tasks;
-	levels[mode].true_ns = burn_ns;
-	levels[AUDIT_MODE_SYSTEM].true_ns = tasks - burn_ns;
-}
-
-void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES])
-{
-	uint64_t idle = levels[AUDIT_MODE_ALL_IDLE].true_ns;
-
-	if (idle == NONE)
-		return;
-	/* @blocked_ns includes interrupts that occurred while the task was blocked */
-	if (blocked_ns > idle)
-		blocked_ns = idle;
-	levels[AUDIT_MODE_IOWAIT].true_ns = blocked_ns;
-	levels[AUDIT_MODE_IDLE].true_ns = idle - blocked_ns;
+	levels[part].true_ns = part_ns < whole_ns ? part_ns : whole_ns;
+	levels[rest].true_ns = whole_ns - levels[part].true_ns;
 }
 
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
 {
 	double shown = 0.0, truth = 0.0;
 
+	/* the modes with load parts do not overlap, and their sum is the whole time of a core */
 	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
-		if (!is_disjoint(mode))
+		if (!modes[mode].parts)
 			continue;
 		shown += (double)levels[mode].shown_ns;
 		/* the true steal time is unknown if the hypervisor does not report it */
@@ -143,7 +121,7 @@ int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err)
 	core->cpus = rc ? NULL : calloc(cpu + 1, sizeof(*core->cpus));
 	if (rc || core->cpus)
 		return rc;
-	sys_text_close(&core->stat);
+	audit_core_close(core);
 	return err_set(err, -ENOMEM, "out of memory");
 }
 
@@ -162,8 +140,6 @@ int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struc
 
 void audit_core_close(struct audit_core *core)
 {
-	if (!core->cpus)
-		return;
 	sys_text_close(&core->stat);
 	free(core->cpus);
 	core->cpus = NULL;

@@ -45,16 +45,11 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Splits the true task time into system time and the time of @mode (user or nice). @burn_ns is the
- * CPU time in user mode that the load generator recorded.
+ * Splits the true time of mode @whole into modes @part and @rest. @part_ns is the time of @part that
+ * the load generator recorded. @part_ns includes interrupts, so it may exceed the time of @whole.
  */
-void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
-			   struct audit_level levels[AUDIT_NR_MODES]);
-/*
- * Splits the true idle time into idle and iowait time. @blocked_ns is the blocked time that the
- * load generator recorded.
- */
-void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES]);
+void audit_modes_split(enum audit_mode whole, enum audit_mode part, enum audit_mode rest,
+		       uint64_t part_ns, struct audit_level levels[AUDIT_NR_MODES]);
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES]);
 
 /* Reader of the /proc/stat line of the audited core. */

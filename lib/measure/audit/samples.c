@@ -20,7 +20,7 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 	struct load_source_opts opts = {0};
 	int rc = cpu_nr(&opts.nr_cpus, err);
 
-	*s = (struct audit_samples){.cpu = cpu, .room = room};
+	*s = (struct audit_samples){.cpu = cpu, .room = room, .nr_cpus = opts.nr_cpus};
 	if (rc)
 		return rc;
 	rc = source_set_open(&s->set, NULL, &opts, err);
@@ -31,7 +31,6 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 	source_set_add(&s->set, NULL, &opts);
 	s->scratch = blocks_calloc(&s->memory, opts.nr_cpus, sizeof(*s->scratch));
 	s->begin = blocks_calloc(&s->memory, opts.nr_cpus, sizeof(*s->begin));
-	s->nr_cpus = opts.nr_cpus;
 	for (unsigned int i = 0; i < s->set.nr; i++)
 		s->kept[i] = blocks_calloc(&s->memory, room, sizeof(*s->kept[i]));
 	if (!s->memory.failed)
@@ -70,9 +69,7 @@ void audit_samples_window(const struct audit_samples *s, size_t at, size_t from,
 
 void audit_samples_begin(struct audit_samples *s)
 {
-	struct load_source *source = s->set.source[0];
-
-	source->ops->sample(source, s->begin);
+	s->set.source[0]->ops->sample(s->set.source[0], s->begin);
 	if (getloadavg(&s->loadavg, 1) != 1)
 		s->loadavg = NAN;
 }
@@ -176,22 +173,21 @@ static void describe(struct audit_load_run *run, const struct audit_samples *sam
 
 static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int user_hz)
 {
+	double window_ns = (double)run->truth.window_ns;
+	/* the split of the CPU time of other tasks into user and system time is unknown */
+	bool split = run->recorded && !run->disturbed;
+
 	if (!run->levels_known)
 		return;
 	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
-	/*
-	 * skip a load that other tasks disturbed, because the split of their CPU time into user and
-	 * system time is unknown
-	 */
-	if (run->recorded && !run->disturbed)
-		audit_modes_true_burn(run->burns,
-				      (uint64_t)(run->burn_ratio * (double)run->truth.window_ns),
-				      run->levels);
-	if (run->recorded && !run->disturbed && run->waits_for_io)
-		audit_modes_true_iowait((uint64_t)(run->wait_ratio * (double)run->truth.window_ns),
-					run->levels);
+	if (split)
+		audit_modes_split(AUDIT_MODE_TASKS, run->burns, AUDIT_MODE_SYSTEM,
+				  (uint64_t)(run->burn_ratio * window_ns), run->levels);
+	if (split && run->waits_for_io)
+		audit_modes_split(AUDIT_MODE_ALL_IDLE, AUDIT_MODE_IOWAIT, AUDIT_MODE_IDLE,
+				  (uint64_t)(run->wait_ratio * window_ns), run->levels);
 	audit_modes_derive(run->levels);
 }
 

@@ -62,19 +62,18 @@ struct sources {
 	struct audit_sources *result;
 };
 
-static int probe(struct audit_samples *samples, double share, uint64_t period_ns,
-		 const struct audit_env *env, struct phase_probe *probe, bool *stopped,
-		 struct err *err)
+static int probe(struct sources *s, struct phase_probe *probe, struct err *err)
 {
-	struct duty_opts opts = {.cpu = (int)samples->cpu,
-				 .duty = share,
-				 .period_ns = period_ns,
+	struct duty_opts opts = {.cpu = (int)s->opts->cpu,
+				 .duty = s->opts->share,
+				 .period_ns = s->result->tick_ns,
 				 .locked = true,
 				 .phase_ns = probe->phase_ns};
+	struct audit_samples *samples = &s->samples;
 	int columns = source_set_find(&samples->set, "procstat"), rc;
+	bool *stopped = &s->result->hide.stopped, bound;
 	struct load_cpu_window truth, shown;
 	struct gen_child duty;
-	bool bound;
 
 	if (columns < 0)
 		return err_unsupported(err, -ENOENT, "mount -t proc proc /proc",
@@ -83,9 +82,9 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 	if (rc)
 		return rc;
 	samples->nr = 0;
-	*stopped = audit_wait(env, clock_mono_ns() + PROBE_SETTLE_NS);
+	*stopped = audit_wait(s->env, clock_mono_ns() + PROBE_SETTLE_NS);
 	audit_samples_add(samples);
-	*stopped |= audit_wait(env, clock_mono_ns() + PROBE_NS);
+	*stopped |= audit_wait(s->env, clock_mono_ns() + PROBE_NS);
 	audit_samples_add(samples);
 	bound = gen_child_on(&duty, opts.cpu);
 	if (!gen_child_alive(&duty))
@@ -99,51 +98,51 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 	 * the measurement at this phase of the tick is invalid if other tasks used much of the core
 	 */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
-		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
+		       truth.busy_ratio <= opts.duty + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
 	probe->shown_ratio = shown.busy_ratio;
 	return 0;
 }
 
 /*
- * Runs a task that is busy for @share of every @period_ns, at several phases of the tick. Finds the
+ * Runs a task that is busy for opts->share of every tick, at several phases of the tick. Finds the
  * phases at which /proc/stat shows the smallest and the largest share of the periodic task. If
  * other tasks disturbed a measurement, repeats the measurement at most twice, and not after
  * @until_ns (CLOCK_MONOTONIC).
  */
-static int hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
-		       uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
-		       struct err *err)
+static int hide_search(struct sources *s, uint64_t until_ns, struct err *err)
 {
-	struct audit_hide hide = {.period_ns = period_ns};
+	struct audit_hide *hide = &s->result->hide;
+	uint64_t period_ns = s->result->tick_ns;
 	size_t nr_valid = 0;
-	struct phase_probe again;
 	int rc = 0;
 
-	phase_plan(hide.probes, AUDIT_PROBES, period_ns);
-	for (size_t i = 0; i < PROBE_ROUNDS * AUDIT_PROBES && !rc && !hide.stopped; i++) {
-		struct phase_probe *at = &hide.probes[i % AUDIT_PROBES];
+	hide->period_ns = period_ns;
+	phase_plan(hide->probes, AUDIT_PROBES, period_ns);
+	for (size_t i = 0; i < PROBE_ROUNDS * AUDIT_PROBES && !rc && !hide->stopped; i++) {
+		struct phase_probe *at = &hide->probes[i % AUDIT_PROBES];
+		struct phase_probe again = {.phase_ns = at->phase_ns};
 
 		if (!phase_doubtful(at, HIDDEN_SHARE))
 			continue;
 		if (i >= AUDIT_PROBES && clock_mono_ns() > until_ns)
 			break;
-		audit_progress(env, "sources: searching for a phase that hides a task, %zu of %d",
+		audit_progress(s->env,
+			       "sources: searching for a phase that hides a task, %zu of %d",
 			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
-		again = (struct phase_probe){.phase_ns = at->phase_ns};
-		rc = probe(samples, share, period_ns, env, &again, &hide.stopped, err);
+		rc = probe(s, &again, err);
 		if (again.valid || !at->valid)
 			*at = again;
 	}
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < AUDIT_PROBES; i++)
-		nr_valid += hide.probes[i].valid;
-	hide.enough = nr_valid > AUDIT_PROBES / 2;
-	hide.hidden = phase_hidden(hide.probes, AUDIT_PROBES, period_ns, HIDDEN_SHARE,
-				   &hide.hidden_phase_ns);
-	hide.exposed = phase_exposed(hide.probes, AUDIT_PROBES, period_ns, &hide.exposed_phase_ns);
-	*ret_hide = hide;
+		nr_valid += hide->probes[i].valid;
+	hide->enough = nr_valid > AUDIT_PROBES / 2;
+	hide->hidden = phase_hidden(hide->probes, AUDIT_PROBES, period_ns, HIDDEN_SHARE,
+				    &hide->hidden_phase_ns);
+	hide->exposed =
+		phase_exposed(hide->probes, AUDIT_PROBES, period_ns, &hide->exposed_phase_ns);
 	return 0;
 }
 
@@ -191,10 +190,12 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 	 */
 	if (load == AUDIT_SWEPT)
 		duty->period_ns += s->result->tick_ns / 64;
-	if (load == AUDIT_HIDDEN || load == AUDIT_EXPOSED) {
+	if (1u << load & SEARCHED) {
+		const struct audit_hide *hide = &s->result->hide;
+
 		duty->period_ns = s->result->tick_ns;
 		duty->phase_ns =
-			load == AUDIT_HIDDEN ? s->result->hide.hidden_phase_ns : s->result->hide.exposed_phase_ns;
+			load == AUDIT_HIDDEN ? hide->hidden_phase_ns : hide->exposed_phase_ns;
 		duty->duty = s->opts->share;
 	}
 }
@@ -275,18 +276,6 @@ static int judge_run(struct sources *s, enum audit_load load, const struct audit
 	return rc;
 }
 
-static int finish_run(struct sources *s, enum audit_load load, struct err *err)
-{
-	struct audit_load_run *run = &s->result->runs[load];
-	int rc = audit_load_run_sum(run, &s->samples, s->findings->user_hz) ?:
-		 judge_run(s, load, run);
-
-	if (rc)
-		return err_set(err, rc, "out of memory");
-	run->state = AUDIT_MEASURED;
-	return 0;
-}
-
 static int start_load(struct sources *s, enum audit_load load, struct gen_child *child,
 		      struct err *err)
 {
@@ -353,18 +342,20 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 		rc = -EAGAIN;
 	}
 	gen_child_stop(&child);
-	if (rc == -ENOMEM)
-		return err_set(err, rc, "out of memory");
-	if (rc)
-		return rc == -EAGAIN ? 0 : rc;
-	if (run->recorded) {
+	if (!rc && run->recorded) {
 		double wall = (double)(to.at_ns - from.at_ns);
 
 		run->burn_ratio = (double)(to.burn_ns - from.burn_ns) / wall;
 		run->thread_ratio = (double)(to.cpu_ns - from.cpu_ns) / wall;
 		run->wait_ratio = (double)(to.wait_ns - from.wait_ns) / wall;
 	}
-	return finish_run(s, load, err);
+	rc = rc ?: audit_load_run_sum(run, &s->samples, s->findings->user_hz) ?:
+		   judge_run(s, load, run);
+	if (!rc)
+		run->state = AUDIT_MEASURED;
+	if (rc == -ENOMEM)
+		return err_set(err, rc, "out of memory");
+	return rc == -EAGAIN ? 0 : rc;
 }
 
 static bool search_wanted(const struct sources *s)
@@ -444,8 +435,7 @@ static int run_all(struct sources *s, struct err *err)
 		 */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
-		rc = hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
-				       &r->hide, err);
+		rc = hide_search(s, until, err);
 		r->hide_searched = !rc;
 		r->stopped |= r->hide.stopped;
 		s->findings->hide_tried = !rc && !r->hide.stopped && r->hide.enough;
@@ -486,10 +476,8 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		r->runs[i].waits_for_io = i == AUDIT_IOWAIT;
 	}
 	findings->user_hz = sysconf(_SC_CLK_TCK);
-	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
-	if (rc)
-		return rc;
-	rc = audit_find_tick(opts->cpu, opts->budget_ns, env, findings, err) ?:
+	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err) ?:
+	     audit_find_tick(opts->cpu, opts->budget_ns, env, findings, err) ?:
 	     check_search(&s, err);
 	if (rc) {
 		audit_samples_close(&s.samples);

@@ -59,8 +59,6 @@ struct bpf_source {
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
 	struct load_source_opts opts;
-	/* number of idle states by which wake-ups are counted; 0 without a cpuidle driver */
-	unsigned int nr_states;
 	struct load_lines lines;
 	struct load_tasks tasks;
 	struct blocks memory; /* memory of the arrays of interrupt lines and tasks */
@@ -90,9 +88,9 @@ static int need_senders(const struct btf *btf, struct err *err)
 
 static bool ends_with(const char *name, const char *end)
 {
-	size_t len = strlen(name), end_len = strlen(end);
+	const char *last = strrchr(name, '_');
 
-	return len >= end_len && !strcmp(name + len - end_len, end);
+	return last && !strcmp(last, end);
 }
 
 /*
@@ -103,10 +101,10 @@ static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->opts.lines || b->opts.noise;
 
-	if (!strcmp(name, "load_call_senders"))
-		return b->opts.senders;
 	if (ends_with(name, "_senders"))
-		return b->opts.senders && ARCH_HAS_IPI_RAISE == !strcmp(name, "load_raise_senders");
+		return b->opts.senders &&
+		       (!strcmp(name, "load_call_senders") ||
+			ARCH_HAS_IPI_RAISE == !strcmp(name, "load_raise_senders"));
 	if (ends_with(name, "_wake"))
 		return b->opts.wake;
 	if (ends_with(name, "_noise"))
@@ -120,28 +118,7 @@ static bool wanted(const struct bpf_source *b, const char *name)
 	return !by_line || !(ends_with(name, "_enter") || ends_with(name, "_leave"));
 }
 
-static void choose_programs(struct bpf_source *b)
-{
-	struct bpf_program *prog;
-
-	bpf_object__for_each_program (prog, b->core.skel->obj)
-		if (!wanted(b, bpf_program__name(prog)))
-			bpf_program__set_autoload(prog, false);
-}
-
-static bool victims_are_v1(void)
-{
-	struct cgroup_layout layout;
-
-	return !cgroup_layout(NULL, &layout) && cgroup_cpu_is_v1(&layout);
-}
-
-static unsigned int hist_rows(const struct bpf_source *b)
-{
-	return b->nr_states ? b->nr_states : 1;
-}
-
-/* Returns the largest number of idle states of any CPU. */
+/* Returns the largest number of idle states of any CPU, or 0 without a cpuidle driver. */
 static unsigned int count_states(unsigned int nr_cpus)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -157,19 +134,16 @@ static unsigned int count_states(unsigned int nr_cpus)
 
 static int open_filled(struct bpf_source *b)
 {
-	int rc;
-
 	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->opts.wake;
-	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)hist_rows(b);
-	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = !b->nr_states;
+	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)b->source.wake.nr_states;
+	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = b->source.wake.one_state;
 	CORE_FILL(&b->core, LOAD_FILLED_TASKS) = b->opts.tasks;
 	CORE_FILL(&b->core, LOAD_FILLED_NOISE) = b->opts.noise;
 	CORE_FILL(&b->core, LOAD_FILLED_BURSTS) = b->opts.bursts;
 	CORE_FILL(&b->core, LOAD_FILLED_PMU) = b->has_pmu;
 	CORE_FILL(&b->core, LOAD_FILLED_CORES) = b->opts.siblings != NULL;
 	CORE_FILL(&b->core, LOAD_FILLED_NOTES) = b->opts.bursts || b->has_pmu || b->opts.siblings;
-	rc = core_open(&b->core, b->source.nr_cpus);
-	return rc ? rc : core_for_load(&b->core);
+	return core_open(&b->core, b->source.nr_cpus) ?: core_for_load(&b->core);
 }
 
 static void set_sizes(struct bpf_source *b)
@@ -188,7 +162,7 @@ static void set_sizes(struct bpf_source *b)
 		{maps->noise, opts->noise, opts->nr_cpus},
 		{maps->queued, opts->noise, NOISE_NR_QUEUED},
 		{maps->sends, opts->senders, opts->nr_cpus},
-		{maps->hists, opts->wake, opts->nr_cpus * hist_rows(b)},
+		{maps->hists, opts->wake, opts->nr_cpus * b->source.wake.nr_states},
 		{maps->tasks_even, opts->tasks, LOAD_TASKS_MAX},
 		{maps->tasks_odd, opts->tasks, LOAD_TASKS_MAX},
 		{maps->tasks_now, opts->tasks, opts->nr_cpus},
@@ -216,6 +190,7 @@ static int open_skeleton(struct bpf_source *b, struct err *err)
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
+	struct bpf_program *prog;
 	struct btf *btf;
 	int rc = kbtf_open_with(needed, b->opts.wake ? 5 : 4, &btf, err);
 
@@ -228,7 +203,9 @@ static int open_skeleton(struct bpf_source *b, struct err *err)
 	if (rc)
 		goto out;
 	sys_bpf_autoload_present(b->core.skel->obj, btf);
-	choose_programs(b);
+	bpf_object__for_each_program(prog,
+				     b->core.skel->obj) if (!wanted(b, bpf_program__name(prog)))
+		bpf_program__set_autoload(prog, false);
 	b->source.noise_calls = bpf_program__autoload(b->core.skel->progs.load_call_senders);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->core.skel->rodata->send_words = (b->opts.nr_cpus + 63) / 64;
@@ -245,14 +222,12 @@ out:
 
 static void fill_slots(struct bpf_source *b)
 {
-	const uint32_t *siblings = b->opts.siblings;
-
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
 		struct core_block *core = &b->core.skel->bss->cores[cpu];
 
 		core->load.poll_states = cpuidle_poll_mask(NULL, cpu);
 		core->load.start_ns = LOAD_NEVER;
-		core->smt.sibling = siblings ? siblings[cpu] : cpu;
+		core->smt.sibling = b->opts.siblings ? b->opts.siblings[cpu] : cpu;
 	}
 }
 
@@ -286,10 +261,20 @@ static int map_views(struct bpf_source *b, struct err *err)
 	for (int i = 0; i < NR_VIEWS; i++)
 		b->views[i].map = mapped[i];
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
+	if (rc)
+		return rc;
 	b->cores = b->views[VIEW_CORES].pages;
 	b->notes = b->views[VIEW_NOTES].pages;
 	b->bursts = b->views[VIEW_BURSTS].pages;
-	return rc;
+	if (b->has_pmu)
+		return 0;
+	b->source.noise = b->views[VIEW_NOISE].pages;
+	b->source.sends = b->views[VIEW_SENDS].pages;
+	b->source.wake.hists = b->views[VIEW_HISTS].pages;
+	b->source.wake.counts = &b->cores->wake;
+	/* runq's programs on sched_switch do not support --tasks */
+	b->source.core = b->opts.tasks ? NULL : &b->core;
+	return 0;
 }
 
 static int open_extras(struct bpf_source *b, struct err *err)
@@ -347,16 +332,22 @@ static void seed_siblings(struct bpf_source *b)
 static int bpf_open(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err)
 {
+	unsigned int nr_states = opts->wake ? count_states(opts->nr_cpus) : 0;
 	struct bpf_source *b = to_bpf(source);
+	struct cgroup_layout layout;
 	int rc;
 
 	b->has_pmu = source->ops == &load_source_bpf_pmu;
 	b->opts = *opts;
-	if (opts->wake)
-		b->nr_states = count_states(opts->nr_cpus);
-	source->noise_v1 = opts->noise && victims_are_v1();
-	source->parts = (1u << LOAD_NR_PARTS) - 1;
-	source->parts &= ~(1u << LOAD_PART_STEAL);
+	source->wake = (struct load_wake){
+		.nr_cpus = opts->nr_cpus,
+		.nr_states = nr_states ?: 1,
+		.one_state = !nr_states,
+		.counts_step = sizeof(*b->cores),
+	};
+	source->noise_v1 =
+		opts->noise && !cgroup_layout(NULL, &layout) && cgroup_cpu_is_v1(&layout);
+	source->parts = ((1u << LOAD_NR_PARTS) - 1) & ~(1u << LOAD_PART_STEAL);
 	rc = cpu_online_open(&b->online, NULL, err) ?: open_skeleton(b, err);
 	if (rc)
 		return rc;
@@ -405,20 +396,15 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 		uint64_t cpu_steps =
 			((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
 		uint32_t ctx = seed_ctx(b, cpu);
+		bool online = cpuset_has(&b->online.set, cpu);
 
-		if (!cpuset_has(&b->online.set, cpu)) {
-			*s = (struct load_sample){.stamp_ns = now + start,
-						  .hotplug_steps = cpu_steps,
-						  .flags = LOAD_OFFLINE};
-			if (tasks)
-				load_tasks_sample(&b->tasks, cpu, s);
-			continue;
-		}
-		if (!load_slot_read(&b->cores[cpu].load, now, ctx, s))
+		if (!online)
+			*s = (struct load_sample){.stamp_ns = now, .flags = LOAD_OFFLINE};
+		else if (!load_slot_read(&b->cores[cpu].load, now, ctx, s))
 			*s = (struct load_sample){.flags = LOAD_TORN};
 		if (tasks)
 			load_tasks_sample(&b->tasks, cpu, s);
-		if (b->has_pmu) {
+		if (b->has_pmu && online) {
 			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->online.returned, cpu));
 			load_bpf_pmu_fill(&b->pmu, cpu, &b->cores[cpu].load, now, ctx, s);
 		}
@@ -481,37 +467,13 @@ static int bpf_tasks(struct load_source *source, const struct load_task **ret, s
 	return rc;
 }
 
-static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_window_seq)
+static uint64_t bpf_noise(struct load_source *source)
 {
-	struct bpf_source *b = to_bpf(source);
+	struct core_bpf *skel = to_bpf(source)->core.skel;
+	uint64_t ended = skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
 
-	if (!b->opts.noise)
-		return NULL;
-	*ret_window_seq = b->core.skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
-	b->core.skel->data->noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	return b->views[VIEW_NOISE].pages;
-}
-
-static const struct noise_sends *bpf_sends(struct load_source *source)
-{
-	return to_bpf(source)->views[VIEW_SENDS].pages;
-}
-
-static bool bpf_wake(struct load_source *source, struct load_wake *ret_wake)
-{
-	const struct bpf_source *b = to_bpf(source);
-
-	if (!b->opts.wake)
-		return false;
-	*ret_wake = (struct load_wake){
-		.nr_cpus = source->nr_cpus,
-		.nr_states = hist_rows(b),
-		.one_state = !b->nr_states,
-		.hists = b->views[VIEW_HISTS].pages,
-		.counts = &b->cores->wake,
-		.counts_step = sizeof(*b->cores),
-	};
-	return true;
+	skel->data->noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
+	return ended;
 }
 
 static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
@@ -523,21 +485,8 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 }
 
 /*
- * runq's programs on sched_switch support neither --tasks nor the hardware counter of source
- * bpf-pmu.
- */
-static const struct core *bpf_core(struct load_source *source)
-{
-	const struct bpf_source *b = to_bpf(source);
-
-	return b->opts.tasks || b->has_pmu || b->joined_by ? NULL : &b->core;
-}
-
-/*
- * Detaches load_switch, because runq's program on sched_switch replaces load_switch. If the BPF
- * object @by of runq is NULL, attaches load_switch again. For a short time both load_switch and
- * runq's program are attached. During this time both programs run at each context switch, and the
- * second program ends an interval of a few ns.
+ * For a short time both load_switch and runq's program are attached. During this time both programs
+ * run at each context switch, and the second program ends an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {
@@ -545,6 +494,7 @@ static int bpf_joined(struct load_source *source, const struct core *by)
 	struct bpf_link **own = &b->core.skel->links.load_switch;
 
 	b->joined_by = by;
+	source->core = by ? NULL : &b->core;
 	if (by) {
 		bpf_link__destroy(*own);
 		*own = NULL;
@@ -566,10 +516,7 @@ const struct load_source_ops load_source_bpf = {
 	.lines = bpf_lines,
 	.tasks = bpf_tasks,
 	.noise = bpf_noise,
-	.sends = bpf_sends,
-	.wake = bpf_wake,
 	.smt = bpf_smt,
-	.core = bpf_core,
 	.joined = bpf_joined,
 	.close = bpf_close,
 };

@@ -21,7 +21,6 @@
 struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
-	bool noise;
 	/*
 	 * The report shows the first source, and compares all other sources with the first source.
 	 */
@@ -57,24 +56,23 @@ const struct load_window *load_window(const struct meter *meter)
 
 struct load_source *load_noise_source(struct meter *meter)
 {
-	struct load_meter *m = to_load(meter);
-	struct load_source *source = m->set.source[0];
+	struct load_source *source = to_load(meter)->set.source[0];
 
-	return m->noise && source->ops->noise ? load_source_share(source) : NULL;
+	return source->noise ? load_source_share(source) : NULL;
 }
 
 struct load_source *load_core_source(struct meter *meter)
 {
 	struct load_source *source = to_load(meter)->set.source[0];
 
-	return source->ops->core && source->ops->core(source) ? load_source_share(source) : NULL;
+	return source->core ? load_source_share(source) : NULL;
 }
 
-struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err)
+struct load_source *load_wake_source(struct meter *meter, struct err *err)
 {
 	struct load_source *source = to_load(meter)->set.source[0];
 
-	if (source->ops->wake && source->ops->wake(source, ret_wake))
+	if (source->wake.hists)
 		return load_source_share(source);
 	*err = source->wake_err;
 	return NULL;
@@ -322,7 +320,6 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 	if (!m)
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &load_meter_ops;
-	m->noise = opts->noise;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		goto fail;

@@ -53,6 +53,6 @@ struct load_source *load_core_source(struct meter *meter);
  * Returns the source of @meter if it also counts passive wake-ups. If the source does not count
  * passive wake-ups, returns NULL and sets @err. The caller must close the source.
  */
-struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err);
+struct load_source *load_wake_source(struct meter *meter, struct err *err);
 
 #endif

@@ -28,12 +28,12 @@ struct load_pairs {
 	struct load_pairs_bpf *skel;
 	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu, by CPU */
 	unsigned int nr_cpus;
-	bool want_paths;
 	struct cgroup_paths paths;
 	/* total time before this window that was not counted, because the map was full */
 	int64_t lost_ns;
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
+	struct blocks memory; /* memory of the following arrays */
 	struct load_pair_sum *sums;
 	struct load_pair *rows;
 	/* paths of the two cgroups of each row of `rows`; NULL if paths are not requested */
@@ -156,16 +156,19 @@ int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
 		    struct load_pairs **ret_pairs, struct err *err)
 {
 	struct load_pairs *pairs = calloc(1, sizeof(*pairs));
+	size_t nr = 2 * (LOAD_PAIRS_MAX + (size_t)nr_cpus);
 	struct cgroup_layout layout;
 	int rc;
 
 	if (!pairs)
 		return err_set(err, -ENOMEM, "out of memory");
 	pairs->nr_cpus = nr_cpus;
-	pairs->want_paths = paths;
 	pairs->paths.fd = -1;
-	pairs->sums = calloc(2 * (LOAD_PAIRS_MAX + (size_t)nr_cpus), sizeof(*pairs->sums));
-	rc = pairs->sums ? cgroup_layout(NULL, &layout) : -ENOMEM;
+	pairs->sums = blocks_calloc(&pairs->memory, nr, sizeof(*pairs->sums));
+	pairs->rows = blocks_calloc(&pairs->memory, nr + 1, sizeof(*pairs->rows));
+	if (paths)
+		pairs->names = blocks_calloc(&pairs->memory, nr, 2 * sizeof(*pairs->names));
+	rc = pairs->memory.failed ? -ENOMEM : cgroup_layout(NULL, &layout);
 	if (rc) {
 		err_set(err, rc, "cannot find the cgroups of this machine");
 	} else {
@@ -187,9 +190,7 @@ void load_pairs_close(struct load_pairs *pairs)
 	sys_bpf_views_close(&pairs->view, 1);
 	load_pairs_bpf__destroy(pairs->skel);
 	cgroup_paths_close(&pairs->paths);
-	free(pairs->sums);
-	free(pairs->rows);
-	free(pairs->names);
+	blocks_free(&pairs->memory);
 	free(pairs);
 }
 
@@ -233,18 +234,13 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		nr += load_pairs_add(&pairs->keys[i], cpu[pairs->keys[i].cpu].sibling, pairs->ns[i],
 				     cpus, &pairs->sums[nr]);
 	nr = load_pairs_merge(pairs->sums, nr);
-	free(pairs->rows);
-	free(pairs->names);
-	pairs->rows = calloc(nr + 1, sizeof(*pairs->rows));
-	pairs->names = pairs->want_paths ? calloc(2 * nr + 1, sizeof(*pairs->names)) : NULL;
-	if (!pairs->rows || (pairs->want_paths && !pairs->names))
-		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
+		const struct load_pair_sum *sum = &pairs->sums[i];
 		struct load_pair *row = &pairs->rows[i];
 
-		memcpy(row->id, pairs->sums[i].id, sizeof(row->id));
-		row->ns = (uint64_t)pairs->sums[i].ns;
-		row->run_ns = (uint64_t)pairs->sums[i].run_ns;
+		*row = (struct load_pair){.id = {sum->id[0], sum->id[1]},
+					  .ns = (uint64_t)sum->ns,
+					  .run_ns = (uint64_t)sum->run_ns};
 		if (!pairs->names)
 			continue;
 		row->cgroup = name(pairs, row->id[0], pairs->names[2 * i]);

@@ -30,11 +30,6 @@ static struct perf_source *to_perf(struct load_source *source)
 	return (struct perf_source *)source;
 }
 
-static bool is_tsc(const struct perf_source *p)
-{
-	return p->source.ops == &load_source_perf_tsc;
-}
-
 static void perf_close(struct load_source *source)
 {
 	struct perf_source *p = to_perf(source);
@@ -54,16 +49,15 @@ static int perf_open(struct load_source *source, const struct load_source_opts *
 	if (!ARCH_HAS_CYCLES)
 		return err_unsupported(err, -EOPNOTSUPP, "use --source bpf",
 				       "no cycle clock is known for this architecture");
-	rc = cpu_online_open(&p->online, NULL, err);
-	if (!rc)
-		rc = perf_event_find(NULL, opts->event, &p->event, err);
+	rc = cpu_online_open(&p->online, NULL, err)
+		     ?: perf_event_find(NULL, opts->event, &p->event, err);
 	if (rc)
 		return rc;
 	p->last = calloc(opts->nr_cpus, sizeof(*p->last));
 	if (!p->last)
 		return err_set(err, -ENOMEM, "out of memory");
 	/* load = unhalted cycles / (enabled time of the counter in s × base_hz) */
-	if (!is_tsc(p)) {
+	if (source->ops == &load_source_perf_calibrated) {
 		source->base_hz = cycles_hz();
 		source->rate = 1e9 / (double)source->base_hz;
 	}
@@ -114,7 +108,8 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	s->busy = counter.count.value;
 	s->enabled_ns = counter.count.enabled_ns;
 	s->running_ns = counter.count.running_ns;
-	s->total = is_tsc(p) ? before + (after - before) / 2 : counter.count.enabled_ns;
+	s->total = p->source.ops == &load_source_perf_tsc ? before + (after - before) / 2
+							  : counter.count.enabled_ns;
 	if (!p->event.constant || !arch_cycles_constant())
 		s->flags |= LOAD_NOT_CONSTANT;
 }

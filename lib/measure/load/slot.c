@@ -54,10 +54,11 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
  * Tries once to read a slot. All array indices are constants, so that the local arrays are in
  * registers and reading a slot takes at most 20 ns.
  */
-static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
+static inline bool read_once(const struct load_slot *slot, uint64_t wall_ns, uint32_t seed_ctx,
 			     struct load_sample *s)
 {
-	uint64_t base = SEE(slot->base), hirq = SEE(slot->hirq), out = SEE(slot->hirq_out_ns);
+	uint64_t now = wall_ns, base = SEE(slot->base), hirq = SEE(slot->hirq),
+		 out = SEE(slot->hirq_out_ns);
 	uint64_t own[LOAD_NR_CTX], base_sum = 0, hirq_sum = 0;
 
 #pragma GCC unroll 8
@@ -70,28 +71,29 @@ static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_
 	}
 	if (base_sum != base >> 8 || hirq_sum + out != hirq >> 8)
 		return false;
-	s->wall_ns = now;
 	if (now < base >> 8)
 		now = base >> 8;
 	if (now < hirq >> 8)
 		now = hirq >> 8;
-	/* every member of the sample must be set, because callers reuse the array */
-	s->part_ns[LOAD_PART_TASK] = own[LOAD_TASK];
-	s->part_ns[LOAD_PART_HARDIRQ] = hirq_sum;
-	s->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] = own[LOAD_SOFTIRQ_IDLE];
-	s->part_ns[LOAD_PART_SOFTIRQ_ON_TASK] = own[LOAD_SOFTIRQ_TASK];
-	s->part_ns[LOAD_PART_KSOFTIRQD] = own[LOAD_KSOFTIRQD];
-	s->part_ns[LOAD_PART_IDLE_LOOP] = own[LOAD_LOOP] + own[LOAD_TAIL];
-	s->part_ns[LOAD_PART_STEAL] = 0;
-	s->part_ns[LOAD_PART_POLL_IDLE] = own[LOAD_POLL];
-	s->part_ns[LOAD_PART_IDLE] = own[LOAD_HALT];
-	s->part_ns[LOAD_PART_UNKNOWN] = 0;
+	*s = (struct load_sample){
+		.stamp_ns = now,
+		.wall_ns = wall_ns,
+		.total = now,
+		.part_ns =
+			{
+				[LOAD_PART_TASK] = own[LOAD_TASK],
+				[LOAD_PART_HARDIRQ] = hirq_sum,
+				[LOAD_PART_SOFTIRQ_ON_IDLE] = own[LOAD_SOFTIRQ_IDLE],
+				[LOAD_PART_SOFTIRQ_ON_TASK] = own[LOAD_SOFTIRQ_TASK],
+				[LOAD_PART_KSOFTIRQD] = own[LOAD_KSOFTIRQD],
+				[LOAD_PART_IDLE_LOOP] = own[LOAD_LOOP] + own[LOAD_TAIL],
+				[LOAD_PART_POLL_IDLE] = own[LOAD_POLL],
+				[LOAD_PART_IDLE] = own[LOAD_HALT],
+			},
+	};
 	close_open(s->part_ns, base, hirq, base ? base & 0xff : seed_ctx, now);
 	s->busy = now - s->part_ns[LOAD_PART_POLL_IDLE] - s->part_ns[LOAD_PART_IDLE] -
 		  s->part_ns[LOAD_PART_UNKNOWN];
-	s->stamp_ns = s->total = now;
-	s->enabled_ns = s->running_ns = 0;
-	s->flags = 0;
 	return true;
 }
 
@@ -179,13 +181,12 @@ void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t 
 	 */
 	for (int try = 0; try < SLOT_TRIES; try++) {
 		struct smt_words first = smt_see(a), second = smt_see(b);
-		uint64_t now = clock_mono_ns() - start_ns, busy[2];
+		uint64_t now = clock_mono_ns() - start_ns;
+		uint64_t busy[2] = {smt_time(first.busy, now), smt_time(second.busy, now)};
 
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (!smt_same(first, smt_see(a)) || !smt_same(second, smt_see(b)))
 			continue;
-		busy[0] = smt_time(first.busy, now);
-		busy[1] = smt_time(second.busy, now);
 		*ret_sample = (struct load_smt_sample){
 			.now_ns = now,
 			.busy_ns = {busy[0], busy[1]},

@@ -35,7 +35,7 @@ struct load_source_opts {
 /* Counters of passive wake-ups, updated by BPF programs. */
 struct load_wake {
 	unsigned int nr_cpus;
-	unsigned int nr_states; /* number of histograms per CPU in hists, at least 1 */
+	unsigned int nr_states; /* number of histograms per CPU in hists */
 	/* true without a cpuidle driver: one histogram, for the kernel's default idle function */
 	bool one_state;
 	const struct wake_hist *hists; /* histograms; the index is cpu × nr_states + state */
@@ -79,25 +79,17 @@ struct load_source_ops {
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	/*
-	 * Optional: ends a window of the noise counters and stores the window number in
-	 * @ret_window_seq. Returns the noise counters by CPU, or NULL without opts->noise.
+	 * Ends a window of the noise counters and returns its number. Required if source->noise is
+	 * not NULL.
 	 */
-	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_window_seq);
-	/* Optional: returns the IPIs sent by each CPU, or NULL without opts->senders. */
-	const struct noise_sends *(*sends)(struct load_source *source);
-	/* Optional: gets the counters of passive wake-ups. Returns false if opts->wake is false. */
-	bool (*wake)(struct load_source *source, struct load_wake *ret_wake);
+	uint64_t (*noise)(struct load_source *source);
 	/* Optional: gets the busy times of two siblings; requires opts->siblings. */
 	void (*smt)(struct load_source *source, const uint32_t cpu[2],
 		    struct load_smt_sample *ret_sample);
 	/*
-	 * Optional: returns the BPF object that runq can share, or NULL. If runq shares the BPF
-	 * object, one program on sched_switch measures both CPU time (load) and waits (runq).
-	 */
-	const struct core *(*core)(struct load_source *source);
-	/*
 	 * Detaches the source's program on sched_switch, because a program of the BPF object @by
 	 * replaces the source's program. If @by is NULL, attaches the source's program again.
+	 * Required if source->core is not NULL.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	void (*close)(struct load_source *source);
@@ -113,6 +105,14 @@ struct load_source {
 	uint32_t parts; /* bit n: the source measures part n of enum load_part */
 	/* factor that converts `busy` of a sample to the unit of `total`; see load_subtract() */
 	double rate;
+	/*
+	 * BPF object that runq can share, or NULL. If runq shares the BPF object, one program on
+	 * sched_switch measures both CPU time (load) and waits (runq).
+	 */
+	const struct core *core;
+	struct load_wake wake; /* passive wake-ups; wake.hists is NULL if they are not counted */
+	const struct noise_cpu *noise;	 /* noise counters by CPU, or NULL without opts->noise */
+	const struct noise_sends *sends; /* sent IPIs by CPU, or NULL without opts->senders */
 	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
 	/*
 	 * true while the noise measurement samples the source, because only a sample of the load

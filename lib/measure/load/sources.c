@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists all load sources and chooses the best source. */
+/* Lists, chooses and opens sources of CPU load. */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -8,11 +8,6 @@
 
 #include "base/array.h"
 
-/*
- * List of all sources, best source first. Source bpf is the best, because it measures all contexts
- * and sends no IPIs. Source bpf-pmu is used only if requested by name, because it reads a hardware
- * counter at each context change, which costs time.
- */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,
 	&load_source_bpf_pmu,
@@ -67,35 +62,21 @@ static int open_with_wake(const struct load_source_ops *ops, const struct load_s
 	return rc;
 }
 
+/*
+ * Opens source bpf or perf-tsc. Any other source is used only if requested by name: source bpf-pmu
+ * costs time at each context change, and the results of the other sources can be wrong without a
+ * warning. @err is the reason why source bpf is unavailable, even if perf-tsc works.
+ */
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)
 {
-	/*
-	 * Sources that "auto" may choose. Any other source is used only if requested by name.
-	 * Source bpf-pmu costs time at each context change. The results of every other source can
-	 * be wrong without a warning.
-	 */
-	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
-								  &load_source_perf_tsc};
-	struct err first = {0};
-	int rc = -ENODEV;
+	struct err why = {0};
+	int rc = open_with_wake(&load_source_bpf, opts, ret_source, &why);
 
-	for (size_t i = 0; i < ARRAY_SIZE(automatic); i++) {
-		rc = open_with_wake(automatic[i], opts, ret_source, err);
-		if (!rc) {
-			/*
-			 * on success @err still contains the reason why a better source is
-			 * unavailable
-			 */
-			if (err)
-				*err = first;
-			return 0;
-		}
-		if (err && !first.code)
-			first = *err;
-	}
+	if (rc)
+		rc = open_with_wake(&load_source_perf_tsc, opts, ret_source, NULL);
 	if (err)
-		*err = first;
+		*err = why;
 	return rc;
 }
 

@@ -13,19 +13,17 @@ void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus
 				.cpus = blocks_calloc(memory, nr_cpus, sizeof(*steal->cpus)),
 				.last = blocks_calloc(memory, nr_cpus, sizeof(*steal->last)),
 				.ns = blocks_calloc(memory, nr_cpus, sizeof(*steal->ns))};
-	steal->open = !procstat_open(&steal->stat, NULL, NULL);
+	procstat_open(&steal->stat, NULL, NULL);
 }
 
 void steal_close(struct steal *steal)
 {
-	if (steal->open)
-		sys_text_close(&steal->stat);
-	steal->open = false;
+	sys_text_close(&steal->stat);
 }
 
 void steal_sample(struct steal *steal, const struct procstat_cpu *read)
 {
-	if (!steal->open)
+	if (!steal->nr_cpus)
 		return;
 	if (!read && !procstat_read(&steal->stat, steal->cpus, steal->nr_cpus))
 		read = steal->cpus;

@@ -23,7 +23,6 @@ struct steal {
 	uint64_t *ns;	/* stolen time between the last two samples by CPU */
 	unsigned int nr_cpus;
 	uint64_t tick_ns;
-	bool open; /* /proc/stat is open; if false, steal is unknown */
 	/*
 	 * true if a CPU has had stolen time since boot; always false on kernels that do not account
 	 * stolen time
@@ -32,8 +31,8 @@ struct steal {
 };
 
 /*
- * Opens /proc/stat and allocates the arrays of @steal. The caller checks @memory->failed. A zeroed
- * struct steal is valid; its stolen time is unknown.
+ * Opens /proc/stat and allocates the arrays of @steal. The caller checks @memory->failed. If
+ * /proc/stat cannot be opened, or if @steal is zeroed, the stolen time is unknown.
  */
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);

@@ -15,36 +15,32 @@
 #include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
-/*
- * Maximum number of attempts to copy a noise counter. An attempt to copy fails if a BPF program
- * updates the noise counter during the copy. An update of a noise counter takes tens of ns.
- */
+/* Maximum number of attempts to copy a noise counter. Updating a counter takes tens of ns. */
 #define TRIES 100
 
 #define CELLS_PER_CPU (LOAD_LINE_KINDS + 1 + LOAD_NR_VECS + NOISE_NR_LINES + NOISE_NR_THREADS)
 #define HITS_PER_CPU  (NOISE_CLASSES * NOISE_NR_VICTIMS)
 
 /*
- * Copies to @to the noise counter of @size bytes whose first member is @live. Returns false if no
- * noise event was counted since the previous reading @was. The copy in @to is consistent if
- * live->count is the same before and after copying.
+ * Copies to @to the noise counter of @size bytes whose first member is @live. The copy is
+ * consistent if live->count is the same before and after copying. Returns false if no event was
+ * counted since the previous reading @was, or if all attempts failed. The caller then keeps @was,
+ * so that the next window counts the events.
  */
 static bool sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size)
 {
-	uint64_t count = SEE(live->count);
-
-	if (count == was->count)
-		return false;
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t before = count;
+		uint64_t count = SEE(live->count);
 
+		if (count == was->count)
+			return false;
 		memcpy(to, live, size);
-		count = SEE(live->count);
-		if (count == before)
-			break;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (SEE(live->count) == count)
+			return true;
 	}
-	return true;
+	return false;
 }
 
 /*
@@ -82,20 +78,24 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
-static void cell_times(const struct noise_cell *now, const struct noise_cell *was,
-		       uint64_t window_seq, struct noise_times *ret_times)
+static struct noise_times cell_times(const struct noise_cell *now, const struct noise_cell *was,
+				     uint64_t window_seq)
 {
-	ret_times->count = now->sum.count - was->sum.count;
-	ret_times->ns = now->sum.ns - was->sum.ns;
-	ret_times->longest_ns = sum_longest(&now->sum, &was->sum, window_seq) & NOISE_LONGEST_MAX;
-	ret_times->p99_ns = p99_of(now, was, ret_times->longest_ns);
+	uint64_t longest_ns = sum_longest(&now->sum, &was->sum, window_seq) & NOISE_LONGEST_MAX;
+
+	return (struct noise_times){
+		.count = now->sum.count - was->sum.count,
+		.ns = now->sum.ns - was->sum.ns,
+		.longest_ns = longest_ns,
+		.p99_ns = p99_of(now, was, longest_ns),
+	};
 }
 
 /*
  * Returns the run time of the running thread or function @key that earlier windows have not
- * reported. @since_ns is the task time at the dispatch of @key. If another thread or function ran
- * at the previous reading, earlier windows have reported a part of its run time. @ret_back is this
- * part. The caller must subtract @ret_back, because the BPF programs have added the whole run time
+ * reported. @since_ns is the task time at the dispatch of @key. @ret_back is the reported part of
+ * the run time of the thread or function that ran at the previous reading and has been switched
+ * out. The caller must subtract @ret_back, because the BPF programs have added the whole run time
  * to the counters.
  */
 static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
@@ -166,8 +166,9 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 
 	if (!sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
 		return NULL;
-	source = add_source(cells, cpu, kind, name ? name : now.name);
-	cell_times(&now, was, window_seq, &times);
+	source = add_source(cells, cpu, kind, name ?: now.name);
+	source->key = now.sum.key;
+	times = cell_times(&now, was, window_seq);
 	source->count = times.count;
 	source->ns = times.ns;
 	source->longest_ns = times.longest_ns;
@@ -178,37 +179,37 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	return source;
 }
 
+static struct noise_source *find_thread(struct noise_cells *cells, size_t first, uint64_t key)
+{
+	for (size_t i = first; i < cells->window->nr_sources; i++)
+		if (cells->window->sources[i].kind == NOISE_KIND_THREAD &&
+		    cells->window->sources[i].key == key)
+			return &cells->window->sources[i];
+	return NULL;
+}
+
 /*
  * Adds the run time of the running kernel thread to its noise source, because the BPF programs add
  * the run time only when the thread is switched out. When the thread has been switched out,
  * subtracts the run time that earlier windows reported from the noise source of the thread.
  */
 static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
-			       struct noise_source *threads[])
+			       size_t first)
 {
 	const struct noise_now *now = &cells->live[cpu].now;
 	struct noise_open *open = &cells->open[cpu];
-	uint64_t thread = SEE(now->thread), before = open->key, back, grown;
-	struct noise_source *source = NULL;
+	struct noise_source *source = find_thread(cells, first, open->key);
+	uint64_t thread = SEE(now->thread), back, grown;
 	char name[16];
 
 	grown = open_grown(open, thread, SEE(now->since_ns), task_ns, &back);
-	for (int i = 0; i < NOISE_NR_THREADS; i++) {
-		if (!threads[i])
-			continue;
-		if (cells->was[cpu].threads[i].sum.key == before) {
-			threads[i]->ns -= back < threads[i]->ns ? back : threads[i]->ns;
-			back = 0;
-		}
-		if (thread && cells->was[cpu].threads[i].sum.key == thread)
-			source = threads[i];
-	}
+	if (source)
+		source->ns -= back < source->ns ? back : source->ns;
 	if (!grown)
 		return;
-	if (!source) {
-		snprintf(name, sizeof(name), "%.15s", now->thread_comm);
-		source = add_source(cells, cpu, NOISE_KIND_THREAD, name);
-	}
+	snprintf(name, sizeof(name), "%.15s", now->thread_comm);
+	source = find_thread(cells, first, thread) ?:
+		 add_source(cells, cpu, NOISE_KIND_THREAD, name);
 	source->ns += grown;
 	if (open->given_ns > source->longest_ns)
 		source->longest_ns = open->given_ns;
@@ -218,7 +219,8 @@ static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t w
 			 uint64_t task_ns)
 {
 #define AT(member, i) (offsetof(struct noise_cpu, member) + (i) * sizeof(struct noise_cell))
-	struct noise_source *threads[NOISE_NR_THREADS], *source;
+	size_t first = cells->window->nr_sources;
+	struct noise_source *source;
 
 	for (unsigned int i = 0; i < LOAD_LINE_KINDS; i++)
 		read_cell(cells, cpu, window_seq, AT(kinds, i), NOISE_KIND_VECTOR,
@@ -234,9 +236,8 @@ static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t w
 			source->kind = NOISE_KIND_VECTOR;
 	}
 	for (unsigned int i = 0; i < NOISE_NR_THREADS; i++)
-		threads[i] =
-			read_cell(cells, cpu, window_seq, AT(threads, i), NOISE_KIND_THREAD, NULL);
-	add_running_thread(cells, cpu, task_ns, threads);
+		read_cell(cells, cpu, window_seq, AT(threads, i), NOISE_KIND_THREAD, NULL);
+	add_running_thread(cells, cpu, task_ns, first);
 #undef AT
 }
 
@@ -254,12 +255,14 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t w
 				continue;
 			longest = sum_longest(&now.sum, &was->sum, window_seq);
 			odd = longest >> NOISE_WINDOW_SHIFT & 1;
-			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[odd]};
+			*hit = (struct noise_hit){
+				.key = now.sum.key,
+				.longest_ns = longest & NOISE_LONGEST_MAX,
+				.pid = now.pid[odd],
+			};
 			hit->count[class] = now.sum.count - was->sum.count;
 			hit->ns[class] = now.sum.ns - was->sum.ns;
-			hit->longest_ns = longest & NOISE_LONGEST_MAX;
-			memcpy(hit->comm, now.comm[odd], sizeof(hit->comm));
-			hit->comm[sizeof(hit->comm) - 1] = '\0';
+			memcpy(hit->comm, now.comm[odd], sizeof(hit->comm) - 1);
 			cells->window->nr_hits++;
 			*was = now;
 		}
@@ -276,8 +279,7 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	if (!sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
 		return;
 	if (shown) {
-		*delay = (struct noise_delay){.cpu = cpu, .vec = vec};
-		cell_times(&now, was, window_seq, &delay->times);
+		*delay = (struct noise_delay){cpu, vec, cell_times(&now, was, window_seq)};
 		for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 			cells->window->delay_hist[vec][i] += now.hist[i] - was->hist[i];
 		cells->window->nr_delays++;
@@ -314,7 +316,7 @@ static void read_work(struct noise_cells *cells, unsigned int cpu, unsigned int 
 	function->executions = now.executions - was->executions;
 	function->ns = now.run.ns - was->run.ns;
 	function->longest_ns = sum_longest(&now.run, &was->run, window_seq) & NOISE_LONGEST_MAX;
-	cell_times(&now.delay, &was->delay, window_seq, &function->delay);
+	function->delay = cell_times(&now.delay, &was->delay, window_seq);
 	*was = now;
 }
 
@@ -332,21 +334,19 @@ static void add_running_function(struct noise_cells *cells, unsigned int cpu, ui
 {
 	const struct noise_executing *e = &cells->live[cpu].executing[0];
 	struct noise_open *open = &cells->open_functions[cpu];
-	uint64_t key = SEE(e->function), before = open->key, back, grown;
-	struct noise_function *function;
+	struct noise_function *function = find_function(cells, first, open->key);
+	const struct noise_work *work = NULL;
+	uint64_t key = SEE(e->function), back, grown;
 
 	grown = open_grown(open, key, SEE(e->since_ns), task_ns, &back);
-	function = find_function(cells, first, before);
 	if (function)
 		function->ns -= back < function->ns ? back : function->ns;
 	if (!grown)
 		return;
-	function = find_function(cells, first, key);
-	for (int i = 0; !function && i < NOISE_NR_WORKS; i++)
+	for (int i = 0; i < NOISE_NR_WORKS; i++)
 		if (cells->was[cpu].works[i].run.key == key)
-			function = add_function(cells, cpu, key, &cells->was[cpu].works[i]);
-	if (!function)
-		function = add_function(cells, cpu, key, NULL);
+			work = &cells->was[cpu].works[i];
+	function = find_function(cells, first, key) ?: add_function(cells, cpu, key, work);
 	function->ns += grown;
 	if (open->given_ns > function->longest_ns)
 		function->longest_ns = open->given_ns;

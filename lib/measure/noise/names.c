@@ -17,12 +17,11 @@
 
 /*
  * Minimum pause between two searches of the cgroup directories, as a multiple of the duration of
- * the last search. If the pause is 200 times as long as a search, searches take at most 0.5 % of a
- * CPU. A search of 5,000 directories takes about 100 ms.
+ * the last search. With 200, searches take at most 0.5 % of a CPU. A search of 5,000 directories
+ * takes about 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
-#define MAX_NAMES	1024
 #define MAX_DEPTH	32
 
 void noise_names_open(struct noise_names *names, const char *mount)
@@ -34,29 +33,14 @@ void noise_names_open(struct noise_names *names, const char *mount)
 void noise_names_close(struct noise_names *names)
 {
 	cgroup_paths_close(&names->paths);
-	free(names->list);
-	names->list = NULL;
-	names->nr = 0;
 }
 
-static struct noise_name *find(const struct noise_names *names, uint64_t id)
+static struct noise_name *find(struct noise_names *names, uint64_t id)
 {
 	for (size_t i = 0; i < names->nr; i++)
 		if (names->list[i].id == id)
 			return &names->list[i];
 	return NULL;
-}
-
-/* Adds cgroup @id to the list of cgroups whose paths must be found. */
-static void want(struct noise_names *names, uint64_t id)
-{
-	if (!names->list)
-		names->list = calloc(MAX_NAMES, sizeof(*names->list));
-	if (!names->list)
-		return;
-	if (names->nr == MAX_NAMES)
-		names->nr = 0;
-	names->list[names->nr++] = (struct noise_name){.id = id};
 }
 
 /*
@@ -107,11 +91,13 @@ static void find_unnamed(struct noise_names *names, const struct noise_hit *hits
 
 	if (begin_ns < names->next_walk_ns)
 		return;
-	for (size_t i = 0; i < nr; i++)
-		if (!hits[i].cgroup[0] && !find(names, hits[i].key)) {
-			want(names, hits[i].key);
-			wanted = true;
-		}
+	array_for_each(hit, hits, nr) {
+		if (hit->cgroup[0] || find(names, hit->key))
+			continue;
+		names->nr %= NOISE_NAMES_MAX;
+		names->list[names->nr++] = (struct noise_name){.id = hit->key};
+		wanted = true;
+	}
 	if (!wanted)
 		return;
 	root = fstat(names->paths.fd, &mount) ? NULL : find(names, mount.st_ino);
@@ -125,8 +111,8 @@ static void find_unnamed(struct noise_names *names, const struct noise_hit *hits
 
 void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t nr)
 {
+	const struct noise_name *name;
 	bool walk_needed = false;
-	struct noise_name *name;
 
 	array_for_each(hit, hits, nr) {
 		hit->cgroup[0] = '\0';
@@ -181,23 +167,23 @@ static bool read_entry(const struct noise_send *live, struct noise_send *was, un
 		       const struct cpuset *cpus, uint64_t window_seq, bool call,
 		       struct noise_sender *ret_sender)
 {
+	const __typeof__(was->by[0]) *by = &was->by[window_seq & 1];
 	uint64_t count = __atomic_load_n(&live->sum.count, __ATOMIC_ACQUIRE);
 	uint64_t grown = count - was->sum.count;
 
 	if (!grown)
 		return false;
-	memcpy(was, live, sizeof(*was));
+	*was = *live;
 	was->sum.count = count;
 	if (!cpuset_has(cpus, was->sum.id))
 		return false;
 	*ret_sender = (struct noise_sender){.cpu = was->sum.id, .from_cpu = from, .count = grown};
 	snprintf(ret_sender->name, sizeof(ret_sender->name), "%.*s", (int)sizeof(was->name) - 1,
 		 entry_name(was, call));
-	if (was->by[window_seq & 1].window_seq >> NOISE_WINDOW_SHIFT == window_seq) {
-		ret_sender->by_process = was->by[window_seq & 1].votes;
-		ret_sender->pid = was->by[window_seq & 1].tgid;
-		memcpy(ret_sender->comm, was->by[window_seq & 1].comm,
-		       sizeof(ret_sender->comm) - 1);
+	if (by->window_seq >> NOISE_WINDOW_SHIFT == window_seq) {
+		ret_sender->by_process = by->votes;
+		ret_sender->pid = by->tgid;
+		memcpy(ret_sender->comm, by->comm, sizeof(ret_sender->comm) - 1);
 	}
 	return true;
 }

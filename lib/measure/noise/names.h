@@ -17,9 +17,11 @@ struct noise_name {
 	char path[NOISE_CGROUP_SIZE];
 };
 
+#define NOISE_NAMES_MAX 1024
+
 struct noise_names {
 	struct cgroup_paths paths;
-	struct noise_name *list; /* cgroups whose paths were requested */
+	struct noise_name list[NOISE_NAMES_MAX]; /* cgroups whose paths were requested */
 	size_t nr;
 	/* earliest CLOCK_MONOTONIC time of the next search of the cgroup directories */
 	uint64_t next_walk_ns;

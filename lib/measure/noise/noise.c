@@ -88,7 +88,7 @@ static void sample(struct noise_meter *m)
 	m->source->keep_tasks_window = true;
 	load_ends_sample(&m->ends, m->source);
 	m->source->keep_tasks_window = false;
-	m->source->ops->noise(m->source, &window_seq);
+	window_seq = m->source->ops->noise(m->source);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
 		noise_cells_read(&m->cells, cpu, window_seq, task_ns(m->ends.cur[cpu].part_ns),
@@ -160,9 +160,8 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 		return;
 	sum_sources(m, core);
 	tasks_ns = task_ns(w.part_ns);
-	core->task_ns = tasks_ns > core->class_ns[NOISE_THREAD]
-				? tasks_ns - core->class_ns[NOISE_THREAD]
-				: 0;
+	if (tasks_ns > core->class_ns[NOISE_THREAD])
+		core->task_ns = tasks_ns - core->class_ns[NOISE_THREAD];
 	memcpy(core->part_ns, w.part_ns, sizeof(core->part_ns));
 	core->closure_error_ratio = closure_error(core, &w);
 	if (m->steal.known)
@@ -222,27 +221,16 @@ static const struct meter_ops noise_meter_ops = {
 	.close = noise_close,
 };
 
-static bool has_nmi_event(void)
-{
-	static const char *const needed[] = {"nmi_handler"};
-	bool state_first;
-
-	return !kbtf_need(needed, 1, &state_first, NULL);
-}
-
 static int open_arrays(struct noise_meter *m, unsigned int nr_cpus, struct err *err)
 {
 	struct noise_window *w = &m->window;
-	uint64_t window_seq;
 
 	w->cores = blocks_calloc(&m->memory, nr_cpus, sizeof(*w->cores));
 	load_ends_open(&m->ends, &m->memory, nr_cpus);
 	steal_open(&m->steal, &m->memory, nr_cpus);
-	noise_cells_open(&m->cells, w, &m->memory, m->source->ops->noise(m->source, &window_seq),
-			 nr_cpus);
+	noise_cells_open(&m->cells, w, &m->memory, m->source->noise, nr_cpus);
 	if (w->has_senders)
-		noise_senders_open(&m->senders, w, &m->memory, m->source->ops->sends(m->source),
-				   nr_cpus);
+		noise_senders_open(&m->senders, w, &m->memory, m->source->sends, nr_cpus);
 	return m->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
@@ -250,7 +238,9 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 {
 	struct noise_meter *m = calloc(1, sizeof(*m));
 	struct load_source_opts source_opts = {.noise = true, .senders = opts->senders};
+	static const char *const nmi_event[] = {"nmi_handler"};
 	struct cgroup_layout layout;
+	bool state_first;
 	int rc;
 
 	if (!m)
@@ -277,7 +267,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	m->window.top = opts->top;
 	m->window.judged = opts->judged;
 	m->window.limits = opts->judged ? opts->limits : noise_no_limits;
-	m->window.nmi_known = has_nmi_event();
+	m->window.nmi_known = !kbtf_need(nmi_event, 1, &state_first, NULL);
 	*ret_meter = &m->meter;
 	return 0;
 fail:

@@ -28,6 +28,7 @@ enum noise_kind {
 struct noise_source {
 	uint32_t cpu;
 	enum noise_kind kind;
+	uint64_t key; /* key of struct noise_sum; 0 for a thread that has no counter yet */
 	uint32_t irq; /* interrupt number of a device, or UINT32_MAX without a number */
 	char name[32];
 	uint64_t count, ns, longest_ns, p99_ns;

@@ -99,9 +99,11 @@ void settings_read(const char *root, const struct settings_mounts *mounts, const
 	     dir.len = parent_len(path, dir.len)) {
 		struct settings_level *level = &ret_settings->levels[ret_settings->nr++];
 
-		level->len = dir.len;
-		level->weight = read_int(&dir, mounts->v1 ? "cpu.shares" : "cpu.weight");
-		level->idle = read_int(&dir, "cpu.idle");
+		*level = (struct settings_level){
+			.len = dir.len,
+			.weight = read_int(&dir, mounts->v1 ? "cpu.shares" : "cpu.weight"),
+			.idle = read_int(&dir, "cpu.idle"),
+		};
 		read_quota(&dir, mounts->v1, level);
 	}
 	if (mounts->cpuset[0] && cpuset_path[0])

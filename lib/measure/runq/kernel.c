@@ -151,8 +151,8 @@ static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, si
 	const struct runq_shape *shape = &k->slots.chunks.shape;
 	struct load_source *load = opts->load ? load_core_source(opts->load) : NULL;
 
-	if (load && !runq_programs_load(opts, shape, nr_groups, load->ops->core(load), k->areas,
-					&k->core, &k->separate_err)) {
+	if (load && !runq_programs_load(opts, shape, nr_groups, load->core, k->areas, &k->core,
+					&k->separate_err)) {
 		k->load = load;
 		return 0;
 	}

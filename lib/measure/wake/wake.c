@@ -162,8 +162,11 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 
 	/* use the programs of the load measurement if they count wake-ups */
 	if (passive && m->opts.load)
-		m->load = load_wake_source(m->opts.load, &m->probe.passive, &m->window.separate_err);
-	return m->load ? 0 : wake_probe_open(&m->probe, &opts, err);
+		m->load = load_wake_source(m->opts.load, &m->window.separate_err);
+	if (!m->load)
+		return wake_probe_open(&m->probe, &opts, err);
+	m->probe.passive = m->load->wake;
+	return 0;
 }
 
 static int open_run(struct wake_meter *m, struct err *err)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes HTML documents: reports, with the scripts of the live page, and the page of audit --paper.
- */
+/* Writes HTML documents: reports with the scripts of the live page, and audit --paper. */
 #include "view/html/html.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/cells.h"
 #include "view/svg/plots.h"
 #include "view/utf8.h"
@@ -26,19 +25,9 @@ static void html_json(FILE *out, const char *json, size_t size)
 
 void html_json_text(FILE *out, const char *text)
 {
-	char *safe = utf8_printable(text, 0), *json = NULL;
-	size_t size = 0;
-	FILE *buffer = open_memstream(&json, &size);
+	char *safe = utf8_printable(text, 0);
 
-	if (buffer) {
-		json_put_text(buffer, safe ?: "?");
-		fclose(buffer);
-	}
-	if (json)
-		html_json(out, json, size);
-	else
-		fputs("\"?\"", out);
-	free(json);
+	json_put_html(out, safe ?: "?");
 	free(safe);
 }
 
@@ -86,11 +75,11 @@ static int put_noscript(FILE *out, const struct html_doc *doc)
 	html_element(out, "p", doc->machine ?: "");
 	putc('\n', out);
 	rc = doc->findings && *doc->findings ? put_lines(out, doc->findings) : 0;
-	for (size_t i = 0; i < doc->nr_missing; i++) {
+	array_for_each(missing, doc->missing, doc->nr_missing) {
 		fputs("<p>", out);
-		utf8_print_markup(out, doc->missing[i].command, 0, true);
+		utf8_print_markup(out, missing->command, 0, true);
 		fputs(" is missing: ", out);
-		utf8_print_markup(out, doc->missing[i].why, 0, true);
+		utf8_print_markup(out, missing->why, 0, true);
 		fputs("</p>\n", out);
 	}
 	if (!rc && doc->text)
@@ -104,11 +93,11 @@ static void put_data(FILE *out, const struct html_doc *doc)
 	fputs("<script type=\"application/json\" id=\"data\">{\"machine\":", out);
 	html_json_text(out, doc->machine ?: "");
 	fputs(",\n\"missing\":[", out);
-	for (size_t i = 0; i < doc->nr_missing; i++) {
-		fputs(i ? ",{\"command\":" : "{\"command\":", out);
-		html_json_text(out, doc->missing[i].command);
+	array_for_each(missing, doc->missing, doc->nr_missing) {
+		fputs(missing > doc->missing ? ",{\"command\":" : "{\"command\":", out);
+		html_json_text(out, missing->command);
 		fputs(",\"why\":", out);
-		html_json_text(out, doc->missing[i].why);
+		html_json_text(out, missing->why);
 		putc('}', out);
 	}
 	fputs("],\n\"windows\":[\n", out);
@@ -151,9 +140,9 @@ static int put_table(FILE *out, const struct table *table)
 
 	html_element(out, "h2", table->title);
 	fputs("\n<table>\n<tr>", out);
-	for (size_t col = 0; col < table->nr_cols; col++)
-		if (!table->cols[col].data_only)
-			html_element(out, "th", table->cols[col].title);
+	array_for_each(col, table->cols, table->nr_cols)
+		if (!col->data_only)
+			html_element(out, "th", col->title);
 	fputs("</tr>\n", out);
 	for (size_t row = 0; row < table->nr_rows && !rc; row++)
 		rc = put_row(out, table, row);
@@ -174,17 +163,16 @@ int html_paper_write(FILE *out, const struct report *report)
 	      "border-bottom:1px solid #ddd}.n{text-align:right}img{max-width:100%}</style>\n"
 	      "<h1>CPU usage data: the paper and this machine</h1>\n<ul>\n",
 	      out);
-	for (size_t i = 0; i < report->nr_notes; i++) {
-		html_element(out, "li", report->notes[i]);
+	array_for_each(note, report->notes, report->nr_notes) {
+		html_element(out, "li", *note);
 		putc('\n', out);
 	}
 	fputs("</ul>\n", out);
-	for (size_t i = 0; i < report->nr_tables && !rc; i++)
-		rc = put_table(out, report->tables[i]);
-	for (size_t i = 0; i < AUDIT_NR_PAPER_FIGURES; i++)
+	array_for_each(table, report->tables, report->nr_tables)
+		rc = rc ?: put_table(out, *table);
+	array_for_each(figure, audit_paper_figures, AUDIT_NR_PAPER_FIGURES)
 		fprintf(out, "<h2>Figure %s</h2>\n<img src=\"figure-%s.svg\" alt=\"figure %s\">\n",
-			audit_paper_figures[i].number, audit_paper_figures[i].number,
-			audit_paper_figures[i].number);
+			figure->number, figure->number, figure->number);
 	fputs("</html>\n", out);
 	return stream_end(out, rc);
 }

@@ -8,7 +8,6 @@
 
 #include "report/report.h"
 
-/* Name of a measurement that failed, and the reason. */
 struct html_missing {
 	const char *command;
 	const char *why;
@@ -18,19 +17,15 @@ struct html_doc {
 	const char *machine; /* one line that describes the machine, or NULL if unknown */
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
-	/*
-	 * Findings and text view of all windows, shown in browsers without JavaScript. `findings`
-	 * and `text` may be NULL.
-	 */
+	/* findings and text for browsers without JavaScript, or NULL */
 	const char *findings, *text;
 	const struct html_missing *missing;
 	size_t nr_missing;
 };
 
 /*
- * Writes a report and flushes the stream. The HTML document loads no other files, and its
- * Content-Security-Policy permits only its own script and style. Returns 0, -ENOMEM, or the -errno
- * of the stream.
+ * Writes a report that loads no other files, and flushes the stream. Returns 0, -ENOMEM, or the
+ * -errno of the stream.
  */
 int html_write(FILE *out, const struct html_doc *doc);
 
@@ -57,17 +52,15 @@ extern const struct web_asset web_assets[];
 extern const char *const web_style, *const web_script;
 
 /*
- * Two parts of the index.html of a report: everything before the style sheet, and everything from
- * </head> on. The Content-Security-Policy allows web_style and web_script by their hashes.
+ * index.html of a report before the style sheet, and from </head> on. Its Content-Security-Policy
+ * has the hashes of web_style and web_script.
  */
 extern const char web_report_head[], web_report_body[];
 
 /* Script of the trace page, and hashes for the Content-Security-Policy of this page. */
 extern const char web_timeline_script[], web_timeline_hash[], web_style_hash[];
 
-/*
- * Content-Security-Policy of the live page: no inline script or style, no other origin, no frames.
- */
+/* Content-Security-Policy of the live page. */
 #define WEB_CSP                                                                         \
 	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
 	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

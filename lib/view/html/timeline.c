@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writes a timeline as an HTML page: data, the script that draws it, and a table of the longest
- * waits.
- */
+/* Writes a timeline as an HTML page: data, script, and a table of the longest waits. */
 #include "view/view.h"
 
 #include <errno.h>
@@ -37,10 +34,7 @@ struct words {
 	bool failed;
 };
 
-/*
- * Returns the index of a string, which is added if it is missing. A linear search is fast enough
- * for the tens of strings of a trace.
- */
+/* Returns the index of a string, which is added if missing. A trace has tens of strings. */
 static size_t word(struct words *words, const char *text)
 {
 	size_t at = 0;
@@ -55,9 +49,9 @@ static size_t word(struct words *words, const char *text)
 static void put_words(FILE *out, const char *key, const struct words *words)
 {
 	fprintf(out, ",\n\"%s\":[", key);
-	for (size_t i = 0; i < words->nr; i++) {
-		fputs(i ? "," : "", out);
-		html_json_text(out, words->list[i]);
+	array_for_each(text, words->list, words->nr) {
+		fputs(text > words->list ? "," : "", out);
+		html_json_text(out, *text);
 	}
 	putc(']', out);
 }
@@ -68,13 +62,12 @@ static void put_slices(FILE *out, const struct timeline *t, struct words *parts,
 	uint32_t cpu = UINT32_MAX;
 
 	fputs(",\n\"cpus\":[", out);
-	for (size_t i = 0; i < t->nr_slices; i++) {
-		const struct timeline_slice *s = &t->slices[i];
+	array_for_each(s, t->slices, t->nr_slices) {
 		bool task = !strcmp(s->part, "task") || !strcmp(s->part, "ksoftirqd");
 
 		if (s->cpu != cpu)
 			fprintf(out, "%s\n{\"cpu\":%" PRIu32 ",\"at\":%" PRIu64 ",\"slices\":[",
-				i ? "]}," : "", s->cpu, s->from_ns - t->start_ns);
+				s > t->slices ? "]}," : "", s->cpu, s->from_ns - t->start_ns);
 		fprintf(out, "%s%" PRIu64 ",%zu,%zu", s->cpu == cpu ? "," : "",
 			s->to_ns - s->from_ns, word(parts, s->part),
 			task	  ? s->pid
@@ -88,16 +81,14 @@ static void put_slices(FILE *out, const struct timeline *t, struct words *parts,
 static void put_waits(FILE *out, const struct timeline *t)
 {
 	fputs(",\n\"waits\":[", out);
-	for (size_t i = 0; i < t->nr_waits; i++) {
-		const struct timeline_wait *w = &t->waits[i];
-
+	array_for_each(w, t->waits, t->nr_waits) {
 		fprintf(out,
 			"%s\n{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"cpu\":%" PRIu32
 			",\"pid\":%" PRIu32 ",\"woken\":%s,\"held\":%s,\"hold\":%" PRIu64
 			",\"waking\":%" PRIu64 ",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32
 			",\"irq\":%" PRIu64 ",\"softirq\":%" PRIu64 ",\"idle\":%" PRIu64,
-			i ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns, w->cpu,
-			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false",
+			w > t->waits ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns,
+			w->cpu, w->pid, w->woken ? "true" : "false", w->held ? "true" : "false",
 			w->throttled_ns, w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker,
 			w->waker_cpu, w->irq_ns, w->softirq_ns, w->idle_ns);
 		if (w->waker_irq) {
@@ -116,19 +107,14 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/*
- * Writes the times of the scheduler ticks of each CPU, each as the difference from the previous
- * tick.
- */
+/* Writes the ticks of each CPU, each as the difference from the previous tick. */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;
 	uint64_t last_ns = 0;
 
 	fputs(",\n\"ticks\":[", out);
-	for (size_t i = 0; i < t->nr_events; i++) {
-		const struct timeline_event *e = &t->events[i];
-
+	array_for_each(e, t->events, t->nr_events) {
 		if (e->kind != TIMELINE_TICK || e->ns < t->from_ns || e->ns >= t->to_ns)
 			continue;
 		if (e->cpu != cpu) {
@@ -201,9 +187,9 @@ static int put_data(FILE *out, const struct timeline *t, const struct sentences 
 	put_waits(out, t);
 	put_ticks(out, t);
 	fputs(",\n\"tasks\":[", out);
-	for (size_t i = 0; i < t->nr_tasks; i++) {
-		fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", t->tasks[i].pid);
-		html_json_text(out, t->tasks[i].comm);
+	array_for_each(task, t->tasks, t->nr_tasks) {
+		fprintf(out, "%s[%" PRIu32 ",", task > t->tasks ? "," : "", task->pid);
+		html_json_text(out, task->comm);
 		putc(']', out);
 	}
 	fputs("],\n\"about\":", out);
@@ -238,21 +224,18 @@ static void put_task(FILE *out, const struct timeline *t, uint32_t pid)
 	fputs("</td>", out);
 }
 
-static void put_wait(FILE *out, const struct timeline *t, size_t number)
+static void put_wait(FILE *out, const struct timeline *t, const struct timeline_wait *w)
 {
-	const struct timeline_wait *w = &t->waits[number];
-
-	fprintf(out, "<tr><td class=\"number\" data-wait=\"%zu\">%.6f ms</td>", number,
+	fprintf(out, "<tr><td class=\"number\" data-wait=\"%td\">%.6f ms</td>", w - t->waits,
 		(double)(w->to_ns - t->start_ns) / 1e6);
 	put_ns(out, w->to_ns - w->from_ns);
 	put_task(out, t, w->pid);
 	fprintf(out, "<td class=\"number\">%" PRIu32 "</td>", w->cpu);
 	if (w->woken) {
-		if (w->waker_irq) {
+		if (w->waker_irq)
 			html_element(out, "td", w->waker_irq);
-		} else {
+		else
 			put_task(out, t, w->waker);
-		}
 		fprintf(out, "<td class=\"number\">%" PRIu32 "</td>", w->waker_cpu);
 	} else {
 		fprintf(out, "<td>lost its core%s</td><td class=\"number\">-</td>",
@@ -285,8 +268,8 @@ static void put_table(FILE *out, const struct timeline *t, const struct sentence
 	      "class=\"number\">quota</th><th class=\"number\">irq</th>"
 	      "<th class=\"number\">softirq</th><th class=\"number\">idle</th></tr></thead><tbody>\n",
 	      out);
-	for (size_t i = 0; i < t->nr_waits; i++)
-		put_wait(out, t, i);
+	array_for_each(wait, t->waits, t->nr_waits)
+		put_wait(out, t, wait);
 	fputs("</tbody></table></div>\n", out);
 }
 
@@ -317,9 +300,9 @@ static void put_head(FILE *out, const struct timeline *t, const struct sentences
 	      "<p id=\"about\" class=\"muted about\"></p>\n"
 	      "<ul class=\"legend\" aria-label=\"Colours\">",
 	      out);
-	for (size_t i = 0; i < ARRAY_SIZE(legend); i++)
-		fprintf(out, "<li><span class=\"swatch %s\"></span>%s</li>", legend[i][0],
-			legend[i][1]);
+	array_for_each(part, legend, ARRAY_SIZE(legend))
+		fprintf(out, "<li><span class=\"swatch %s\"></span>%s</li>", (*part)[0],
+			(*part)[1]);
 	fputs("</ul>\n<p class=\"muted\">Zoom: Ctrl and wheel, two fingers, double click, or + and - "
 	      "keys. Move: drag, or arrow keys.</p><noscript><p class=\"status bad\">The picture "
 	      "needs JavaScript; the table does not.</p></noscript>\n"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Draws text into character cells. Text is clipped and escaped, so that no cell can control the
- * terminal.
- */
+/* Draws clipped and escaped text into cells, so that no cell can control the terminal. */
 #include "view/screen/canvas.h"
 
 #include <errno.h>
@@ -38,10 +35,7 @@ static struct canvas_cell *cell_at(struct canvas *canvas, int row, int col)
 	return &canvas->cells[(size_t)row * canvas->cols + col];
 }
 
-/*
- * Clears a cell. If the cell is one half of a wide character, the cell of the other half becomes
- * blank.
- */
+/* Clears a cell, and the other half of a wide character. */
 static void cell_clear(struct canvas *canvas, int row, int col)
 {
 	struct canvas_cell *cell = cell_at(canvas, row, col);

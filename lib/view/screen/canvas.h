@@ -11,10 +11,7 @@
 #define CANVAS_CELL 16 /* maximum number of bytes of a character and its combining marks */
 
 struct canvas_cell {
-	/*
-	 * character with its combining marks; "" for a blank and for the second half of a wide
-	 * character
-	 */
+	/* character with combining marks; "" for a blank or the second half of a wide character */
 	char text[CANVAS_CELL];
 	unsigned char width;	/* columns of `text`; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
@@ -23,21 +20,17 @@ struct canvas_cell {
 struct canvas {
 	int rows, cols;
 	struct canvas_cell *cells;
-	/*
-	 * true if the terminal can show only ASCII, so that all other characters are replaced by
-	 * "?"
-	 */
+	/* replace all other than ASCII characters by "?" */
 	bool ascii;
 	bool failed; /* out of memory while drawing; never reset */
 };
 
-/* Makes a blank canvas. Returns 0 or -ENOMEM. */
 int canvas_init(struct canvas *canvas, int rows, int cols);
 void canvas_free(struct canvas *canvas);
 
 /*
- * Writes text escaped by utf8_printable() from column @col on. Text that reaches column @end is cut
- * with "…". Returns the canvas column after the text. Cells outside the canvas are not written.
+ * Writes text from column @col on, escaped, and cut with "…" before column @end. Cells outside the
+ * canvas are not written. Returns the column after the text.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);
@@ -50,16 +43,10 @@ int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style st
 /* A terminal that shows canvases and reads keys. */
 struct terminal;
 
-/*
- * True if standard input and output are a terminal that can show a screen. Returns false if TERM is
- * "dumb".
- */
+/* True if standard input and output are a terminal that is not "dumb". */
 bool terminal_usable(void);
 
-/*
- * Opens the terminal. The terminal mode is restored by terminal_close(), and at a crash by any
- * signal except SIGKILL.
- */
+/* The terminal mode is restored by terminal_close(), and at a crash except by SIGKILL. */
 int terminal_open(bool color, struct terminal **ret_terminal, struct err *err);
 void terminal_close(struct terminal *terminal);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Draws the load of the CPUs as a map, or as one bar per CPU with history and the load that
- * /proc/stat shows.
- */
+/* Draws the load of the CPUs as a map, or as bars with history and the load of /proc/stat. */
 #include "view/screen/screen.h"
 
 #include <errno.h>
@@ -18,7 +15,6 @@
 #define GAP	2
 #define MAX_CPU 65536
 
-/* Returns the value of a cell, or NaN if the cell is null. */
 static double ratio_at(const struct table *table, size_t row, int col)
 {
 	const struct value *value = col < 0 ? NULL : table_cell(table, row, col);
@@ -88,7 +84,6 @@ static const char *level(const struct screen *screen, double share)
 	return isnan(share) ? "-" : screen->ascii ? tenths[at] : eighths[at];
 }
 
-/* Draws the busy ratios of the last @width windows of one CPU. */
 static void draw_history(const struct screen *screen, const struct table *cores, size_t row, int y,
 			 int x, int width, struct canvas *canvas)
 {
@@ -121,9 +116,7 @@ int screen_cores_name_width(const struct table *table)
 	return width;
 }
 
-/*
- * Returns the width of a busy ratio such as " 31.4%", including the ratio of /proc/stat if known.
- */
+/* Width of a busy ratio such as " 31.4%", and of the ratio of /proc/stat if known. */
 int screen_cores_figure_width(const struct table *table)
 {
 	return table_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;
@@ -138,9 +131,9 @@ static bool is_shown(const struct table *table, size_t col)
 }
 
 static int legend_item(int cols, struct canvas *canvas, const struct screen_layout *layout, int *at,
-		       int line, struct bar_style look, bool ascii, const char *title)
+		       int line, const struct bar_style *look, bool ascii, const char *title)
 {
-	const char *shape = ascii ? look.ascii : look.shape;
+	const char *shape = ascii ? look->ascii : look->shape;
 	int width = utf8_width(shape) + 1 + utf8_width(title);
 
 	if (*at && *at + GAP + width > cols) {
@@ -150,7 +143,7 @@ static int legend_item(int cols, struct canvas *canvas, const struct screen_layo
 	*at += *at ? GAP : 0;
 	if (canvas) {
 		int row = layout->legend_top + line;
-		int next = canvas_put(canvas, row, *at, canvas->cols, look.style, shape);
+		int next = canvas_put(canvas, row, *at, canvas->cols, look->style, shape);
 
 		canvas_put(canvas, row, next + 1, canvas->cols, STYLE_PLAIN, title);
 	}
@@ -178,15 +171,13 @@ int screen_cores_legend(const struct screen *screen, const struct table *table,
 		return 1;
 	}
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
-		char letter[2];
-		struct bar_style look = bar_style_of(table, col, letter);
-
 		if (is_shown(table, col))
-			line = legend_item(cols, canvas, layout, &at, line, look, screen->ascii,
+			line = legend_item(cols, canvas, layout, &at, line,
+					   bar_style_of(table, col), screen->ascii,
 					   table->cols[col].title);
 	}
 	if (table_metric(table, M_CMP_PROCSTAT) >= 0)
-		line = legend_item(cols, canvas, layout, &at, line, mark, screen->ascii,
+		line = legend_item(cols, canvas, layout, &at, line, &mark, screen->ascii,
 				   "busy by /proc/stat");
 	return line + 1;
 }
@@ -198,11 +189,10 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
 		int end = bar_part_end(table, row, col, cells);
-		char letter[2];
-		struct bar_style look = bar_style_of(table, col, letter);
+		const struct bar_style *look = bar_style_of(table, col);
 
-		canvas_repeat(canvas, y, x + at, end - at, look.style,
-			      screen->ascii ? look.ascii : look.shape);
+		canvas_repeat(canvas, y, x + at, end - at, look->style,
+			      screen->ascii ? look->ascii : look->shape);
 		at = end;
 	}
 }
@@ -220,19 +210,18 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 {
 	double busy = ratio_at(table, row, table_metric(table, M_BUSY_RATIO));
 	double claim = ratio_at(table, row, table_metric(table, M_CMP_PROCSTAT));
-	int names = screen_cores_name_width(table), cells = layout->bar_width - 2;
+	int cells = layout->bar_width - 2;
 	const char *flags = table_str(table, row, "flags");
 	char name[64];
-	int bar = x + names + 1, figures = bar + cells + 2 + 1;
+	int bar = x + layout->name_width + 1, figures = bar + cells + 2 + 1;
 
 	core_name(table, row, name, sizeof(name));
-	canvas_printf(canvas, y, x, bar, STYLE_BOLD, "%*s", names, name);
+	canvas_printf(canvas, y, x, bar, STYLE_BOLD, "%*s", layout->name_width, name);
 	canvas_put(canvas, y, bar, canvas->cols, STYLE_PLAIN, "[");
 	canvas_put(canvas, y, bar + cells + 1, canvas->cols, STYLE_PLAIN, "]");
 	if (layout->history_width)
-		draw_history(screen, table, row, y,
-			     figures + screen_cores_figure_width(table) + 1, layout->history_width,
-			     canvas);
+		draw_history(screen, table, row, y, figures + layout->figure_width + 1,
+			     layout->history_width, canvas);
 	if (isnan(busy)) {
 		canvas_put(canvas, y, bar + 2, bar + cells + 1, STYLE_DIM,
 			   flags && *flags ? flags : "no figure");
@@ -291,7 +280,7 @@ static void draw_map_cell(const struct screen *screen, const struct table *table
 static void draw_map(const struct screen *screen, const struct table *table,
 		     const struct screen_layout *layout, struct canvas *canvas)
 {
-	int names = screen_cores_name_width(table), label = 2 * names + 1 + 1;
+	int names = layout->name_width, label = 2 * names + 1 + 1;
 	size_t line_cores = layout->per_row * layout->group;
 
 	for (size_t row = 0; row < table->nr_rows; row += line_cores) {

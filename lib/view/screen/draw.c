@@ -61,20 +61,17 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 	free(safe);
 }
 
-/*
- * Draws the first finding of the first report. The findings of the first report combine the figures
- * of all measurements.
- */
+/* The findings of the first report combine the figures of all measurements. */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
-	const struct table *first = screen->nr_slots ? findings_of(screen->slots[0].report) : NULL;
+	const struct table *first = findings_of(screen->slots[0].report);
 	size_t nr = first ? first->nr_rows : 0;
 	const char *next = nr ? table_str(first, 0, "next") : NULL;
 	char more[40] = "";
 	int end;
 
 	if (!nr) {
-		if (screen->nr_slots && screen->slots[0].report)
+		if (screen->slots[0].report)
 			canvas_put(canvas, row, 0, canvas->cols, STYLE_GREEN, "findings: none");
 		return;
 	}
@@ -87,24 +84,20 @@ static void draw_finding(const struct screen *screen, int row, struct canvas *ca
 		canvas_printf(canvas, row + 1, 0, canvas->cols, STYLE_PLAIN, "Next: %s", next);
 }
 
-/*
- * Draws the findings of the first report, the notes of all reports, and the reason and fix of each
- * failed measurement.
- */
 static void draw_notes(const struct screen *screen, struct lines *lines)
 {
-	for (size_t i = 0; i < screen->nr_slots; i++) {
-		const struct screen_slot *slot = &screen->slots[i];
-		const struct table *findings = i ? NULL : findings_of(slot->report);
+	array_for_each(slot, screen->slots, screen->nr_slots) {
+		const struct table *findings =
+			slot == screen->slots ? findings_of(slot->report) : NULL;
 
 		draw_wrapped(lines, STYLE_BOLD, slot->command);
-		if (slot->refused) {
+		if (slot->refused.code) {
 			draw_wrapped(lines, STYLE_ALARM, "not measured:");
-			draw_wrapped(lines, STYLE_PLAIN, slot->refused);
+			draw_wrapped(lines, STYLE_PLAIN, slot->refused.what);
 		}
-		if (slot->refused && *slot->fix) {
+		if (slot->refused.fix[0]) {
 			draw_wrapped(lines, STYLE_BOLD, "fix:");
-			draw_wrapped(lines, STYLE_PLAIN, slot->fix);
+			draw_wrapped(lines, STYLE_PLAIN, slot->refused.fix);
 		}
 		for (size_t row = 0; findings && row < findings->nr_rows; row++) {
 			const char *next = table_str(findings, row, "next");
@@ -114,8 +107,10 @@ static void draw_notes(const struct screen *screen, struct lines *lines)
 			if (next)
 				draw_wrapped(lines, STYLE_DIM, next);
 		}
-		for (size_t j = 0; slot->report && j < slot->report->nr_notes; j++)
-			draw_wrapped(lines, STYLE_PLAIN, slot->report->notes[j]);
+		if (!slot->report)
+			continue;
+		array_for_each(note, slot->report->notes, slot->report->nr_notes)
+			draw_wrapped(lines, STYLE_PLAIN, *note);
 	}
 }
 
@@ -125,10 +120,7 @@ static void draw_notes_pane(struct screen *screen, const struct screen_layout *l
 	struct lines lines = {canvas, layout->info_row, layout->footer_row, .skip = SIZE_MAX};
 	size_t *first = &screen->notes.first_row;
 
-	/*
-	 * The first call of draw_notes() counts the lines, and the second call draws the visible
-	 * lines.
-	 */
+	/* The first call counts the lines, the second call draws the visible lines. */
 	draw_notes(screen, &lines);
 	*first = screen_scroll(*first, *first, lines.nr, lines.end - lines.row);
 	lines.skip = *first;
@@ -181,13 +173,11 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 	const char *first = "lost: ", *between = first;
 	int x = 0;
 
-	for (size_t i = 0; i < screen->nr_slots; i++)
-		if (screen->slots[i].refused)
+	array_for_each(slot, screen->slots, screen->nr_slots)
+		if (slot->refused.code)
 			x = canvas_printf(canvas, row, x, canvas->cols, STYLE_ALARM,
-					  "%s not measured (see notes)  ",
-					  screen->slots[i].command);
-	for (size_t i = 0; i < screen->nr_slots; i++) {
-		const struct screen_slot *slot = &screen->slots[i];
+					  "%s not measured (see notes)  ", slot->command);
+	array_for_each(slot, screen->slots, screen->nr_slots) {
 		const struct table *quality = slot->report ? slot->report->quality : NULL;
 
 		for (size_t col = 0; quality && col < quality->nr_cols; col++) {
@@ -204,14 +194,11 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 			between = ", ";
 		}
 	}
-	if (between == first && screen->nr_slots && screen->slots[0].report)
+	if (between == first && screen->slots[0].report)
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
-/*
- * Visible tabs, beginning with tab number @first. If @brief is true, only the first tab of each
- * command shows the name of the command.
- */
+/* Tabs from number @first on. @brief: only the first tab of a command shows its name. */
 struct tabs {
 	const struct screen *screen;
 	size_t first;
@@ -234,7 +221,6 @@ static void tab_label(const struct tabs *tabs, size_t i, char *buf, size_t size)
 		snprintf(buf, size, " %s %s ", screen->slots[slot].command, screen->panes[i].key);
 }
 
-/* Returns the width of the visible tabs up to and including tab @last. */
 static int tabs_width(const struct tabs *tabs, size_t last)
 {
 	char label[96];
@@ -319,13 +305,13 @@ static void draw_pane(struct screen *screen, const struct screen_layout *layout,
 {
 	struct screen_pane *pane = screen_active(screen);
 
-	if (!pane->key)
+	if (!pane->key[0])
 		draw_notes_pane(screen, layout, canvas);
 	else if (screen_table(screen, pane))
 		screen_panes_draw(screen, layout, canvas);
 	else
 		canvas_put(canvas, layout->info_row, 0, canvas->cols, STYLE_DIM,
-			   screen->slots[pane->slot].refused
+			   screen->slots[pane->slot].refused.code
 				   ? "no longer measured; the notes say why"
 				   : "not in this window");
 }
@@ -333,9 +319,7 @@ static void draw_pane(struct screen *screen, const struct screen_layout *layout,
 static void draw_all(struct screen *screen, const struct report *report, const struct table *cores,
 		     const struct screen_layout *layout, struct canvas *canvas)
 {
-	if (!report && screen->nr_slots)
-		report = screen->slots[0].report;
-	draw_header(screen, report, canvas);
+	draw_header(screen, report ?: screen->slots[0].report, canvas);
 	if (cores)
 		screen_cores_draw(screen, cores, layout, canvas);
 	draw_finding(screen, layout->finding_row, canvas);

@@ -2,7 +2,7 @@
 /* Handles the keys of the live screen. */
 #include "view/screen/screen.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -17,76 +17,56 @@ static const uint64_t intervals_ns[] = {
 	10 * NSEC_PER_SEC,   30 * NSEC_PER_SEC,	  60 * NSEC_PER_SEC,
 };
 
-#define NR_INTERVALS (ARRAY_SIZE(intervals_ns))
-
-static enum screen_action step_interval(struct screen *screen, bool longer)
+/* Selects the next longer or the next shorter entry of intervals_ns. */
+static void step_interval(struct screen *screen, bool longer)
 {
 	size_t i = 0;
 
-	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
+	while (i < ARRAY_SIZE(intervals_ns) && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
-	/*
-	 * If @longer is false, the new interval is the previous entry of intervals_ns. Without a
-	 * previous entry, i wraps to SIZE_MAX.
-	 */
+	/* For a shorter interval, i wraps to SIZE_MAX if no entry is shorter. */
 	i -= !longer;
-	if (i >= NR_INTERVALS)
-		return SCREEN_NOTHING;
-	screen->interval_ns = intervals_ns[i];
-	return SCREEN_INTERVAL;
+	if (i < ARRAY_SIZE(intervals_ns))
+		screen->interval_ns = intervals_ns[i];
 }
 
-/*
- * Selects the next or previous sort column. Between the last and the first sort column, the table
- * has the order of the report.
- */
-static enum screen_action step_sort(struct screen *screen, int step)
+/* Selects the sort column. After the last column comes the order of the report. */
+static void step_sort(struct screen *screen, int step)
 {
 	struct screen_pane *pane = screen_active(screen);
 	const struct table *table = screen_table(screen, pane);
 	int nr, at;
-	char *key = NULL;
 
 	if (!table)
-		return SCREEN_NOTHING;
+		return;
+	/* Position nr stands for the order of the report. */
 	nr = table->nr_cols;
-	at = pane->sort ? table_find(table, pane->sort) : -1;
-	do {
-		at += step;
-		if (at < -1)
-			at = nr - 1;
-		if (at >= nr)
-			at = -1;
-	} while (at >= 0 && !screen_col_shown(table, at, pane->all));
-	if (at >= 0) {
-		key = strdup(table->cols[at].key);
-		if (!key)
-			return SCREEN_NOTHING;
-		pane->descending = screen_col_descends(table, at);
-	}
-	free(pane->sort);
-	pane->sort = key;
+	at = table_find(table, pane->sort);
+	at = at < 0 ? nr : at;
+	do
+		at = (at + step + nr + 1) % (nr + 1);
+	while (at < nr && !screen_col_shown(table, at, pane->all));
+	snprintf(pane->sort, sizeof(pane->sort), "%s", at < nr ? table->cols[at].key : "");
+	pane->descending = at < nr ? screen_col_descends(table, at) : pane->descending;
 	pane->follow_sort = true;
 	pane->first_row = 0;
-	return SCREEN_REDRAW;
 }
 
-static enum screen_action choose_pane(struct screen *screen, size_t pane)
+static void choose_pane(struct screen *screen, size_t pane)
 {
 	if (pane > screen->nr_panes)
-		return SCREEN_NOTHING;
+		return;
 	screen->active = pane;
 	screen->chosen = true;
-	for (size_t i = 0; i < screen->nr_panes; i++)
-		screen->panes[i].rows_had = 0;
-	return SCREEN_REDRAW;
+	array_for_each(other, screen->panes, screen->nr_panes)
+		other->rows_had = 0;
 }
 
-static enum screen_action step_pane(struct screen *screen, bool forward)
+static void step_pane(struct screen *screen, bool forward)
 {
 	size_t nr = screen->nr_panes + 1;
 
-	return choose_pane(screen, (screen->active + (forward ? 1 : nr - 1)) % nr);
+	choose_pane(screen, (screen->active + (forward ? 1 : nr - 1)) % nr);
 }
 
 static void drop_last(char *text)
@@ -112,7 +92,7 @@ static void append(char *text, size_t size, int code)
 	text[len] = lead[nr] | code;
 }
 
-static enum screen_action key_editing(struct screen *screen, int key)
+static void key_editing(struct screen *screen, int key)
 {
 	struct screen_pane *pane = screen_active(screen);
 
@@ -136,23 +116,21 @@ static enum screen_action key_editing(struct screen *screen, int key)
 		screen->draft[0] = '\0';
 		break;
 	default:
-		if (key < ' ' || key >= SCREEN_KEY_UP)
-			return SCREEN_NOTHING;
-		append(screen->draft, sizeof(screen->draft), key);
+		if (key >= ' ' && key < SCREEN_KEY_UP)
+			append(screen->draft, sizeof(screen->draft), key);
 	}
-	return SCREEN_REDRAW;
 }
 
-static enum screen_action key_pane(struct screen *screen, int key)
+static void key_pane(struct screen *screen, int key)
 {
 	struct screen_pane *pane = screen_active(screen);
 	size_t page = screen->page ? screen->page : 1;
 
 	switch (key) {
 	case 's':
-		return step_sort(screen, 1);
 	case 'S':
-		return step_sort(screen, -1);
+		step_sort(screen, key == 's' ? 1 : -1);
+		break;
 	case 'r':
 		pane->descending = !pane->descending;
 		break;
@@ -161,8 +139,8 @@ static enum screen_action key_pane(struct screen *screen, int key)
 		break;
 	case 'f':
 	case '/':
-		if (!pane->key)
-			return SCREEN_NOTHING;
+		if (!pane->key[0])
+			break;
 		memcpy(screen->draft, pane->filter, sizeof(screen->draft));
 		screen->editing = true;
 		break;
@@ -193,46 +171,43 @@ static enum screen_action key_pane(struct screen *screen, int key)
 			pane->first_col--;
 		pane->follow_sort = false;
 		break;
-	default:
-		return SCREEN_NOTHING;
 	}
-	return SCREEN_REDRAW;
 }
 
-enum screen_action screen_key(struct screen *screen, int key)
+bool screen_key(struct screen *screen, int key)
 {
-	if (screen->editing)
-		return key_editing(screen, key);
+	if (screen->editing) {
+		key_editing(screen, key);
+		return false;
+	}
+	/* While the help text is shown, any key except q closes it and has no other effect. */
 	if (screen->help && key != 'q') {
-		/* Any key closes the help text and has no other effect. */
 		screen->help = false;
-		return SCREEN_REDRAW;
+		return false;
 	}
 	switch (key) {
-	case 'q':
-		return SCREEN_QUIT;
 	case 'p':
 	case ' ':
 		screen->paused = !screen->paused;
-		return SCREEN_REDRAW;
+		break;
 	case 'h':
 	case '?':
 		screen->help = true;
-		return SCREEN_REDRAW;
+		break;
 	case '\t':
-		return step_pane(screen, true);
 	case SCREEN_KEY_BACK_TAB:
-		return step_pane(screen, false);
+		step_pane(screen, key == '\t');
+		break;
 	case '+':
 	case '=':
-		return step_interval(screen, true);
 	case '-':
-		return step_interval(screen, false);
-	case CTRL('l'):
-		return SCREEN_REDRAW;
+		step_interval(screen, key != '-');
+		break;
 	case '1' ... '9':
-		return choose_pane(screen, key - '1');
+		choose_pane(screen, key - '1');
+		break;
 	default:
-		return key_pane(screen, key);
+		key_pane(screen, key);
 	}
+	return key == 'q';
 }

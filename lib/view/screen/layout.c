@@ -26,10 +26,7 @@ static size_t div_up(size_t a, size_t b)
 	return (a + b - 1) / b;
 }
 
-/*
- * Lays out the CPUs as bars, in as few columns as the height allows, because long bars are more
- * precise. Returns false if the bars do not fit.
- */
+/* Lays out the CPUs as bars, in as few columns as fit. Returns false if they do not fit. */
 static bool fit_bars(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int least = wants->name_width + 1 + BAR_MIN + 1 + wants->figure_width;
@@ -55,10 +52,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	return true;
 }
 
-/*
- * Lays out the CPUs as a map of lines such as "123-186 […]". The number of CPUs in each line is a
- * power of two.
- */
+/* Lays out the CPUs as lines such as "123-186 […]", with a power of two of CPUs each. */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int label = 2 * wants->name_width + 1 + 1, per_row = 8;
@@ -75,7 +69,10 @@ static void fit_map(const struct screen_wants *wants, int room, struct screen_la
 
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout)
 {
-	struct screen_layout layout = {.group = 1, .legend_rows = wants->legend_rows};
+	struct screen_layout layout = {.group = 1,
+				       .legend_rows = wants->legend_rows,
+				       .name_width = wants->name_width,
+				       .figure_width = wants->figure_width};
 	int row = 1, room;
 
 	if (wants->rows < SCREEN_MIN_ROWS || wants->cols < SCREEN_MIN_COLS) {
@@ -171,10 +168,7 @@ static int value_compare(const struct value *a, const struct value *b)
 	if (a->kind == VALUE_STR || b->kind == VALUE_STR)
 		return a->kind == b->kind ? strcmp(a->str, b->str)
 					  : (a->kind == VALUE_STR) - (b->kind == VALUE_STR);
-	/*
-	 * Integers above 2^53 are compared as integers, because different integers can round to the
-	 * same double.
-	 */
+	/* Integers above 2^53 can round to the same double. */
 	if (a->kind == VALUE_U64 && b->kind == VALUE_U64)
 		return CMP(a->u64, b->u64);
 	return CMP(number_of(a), number_of(b));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/cells.h"
 #include "view/utf8.h"
 #include "view/view.h"
@@ -14,9 +15,7 @@
 #define COUNT_MIN strlen("123456")
 #define LEAST	  2 /* minimum number of table rows in a pane */
 
-/*
- * Visible table columns of a pane. Columns that identify the row come first and are always visible.
- */
+/* Table columns of a pane. Columns that identify the row come first and are always visible. */
 struct fit {
 	const struct table *table;
 	struct fit_col {
@@ -24,7 +23,7 @@ struct fit {
 		int width;
 	} *cols;
 	size_t nr, nr_keys;
-	size_t first, end; /* range of visible columns after the identifying columns */
+	size_t nr_visible, nr_right; /* columns that are visible, and hidden on the right */
 };
 
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
@@ -66,21 +65,20 @@ static void fit_init(struct fit *fit, const struct screen_pane *pane, const stru
 	}
 }
 
+/* Returns the end of the columns that fit on the screen if they begin with column @first. */
 static size_t fit_end(const struct fit *fit, size_t first, int cols)
 {
-	size_t i;
-
-	for (i = 0; i < fit->nr_keys; i++)
-		cols -= fit->cols[i].width + CELLS_GAP;
-	for (i = first; i < fit->nr && fit->cols[i].width <= cols; i++)
-		cols -= fit->cols[i].width + CELLS_GAP;
-	return i;
+	array_for_each(key, fit->cols, fit->nr_keys)
+		cols -= key->width + CELLS_GAP;
+	for (; first < fit->nr && fit->cols[first].width <= cols; first++)
+		cols -= fit->cols[first].width + CELLS_GAP;
+	return first;
 }
 
-/* Corrects the horizontal scroll position, and makes the sort column visible. */
+/* Corrects the scroll position for the sort column, and drops hidden columns from fit->cols. */
 static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int cols)
 {
-	size_t others = fit->nr - fit->nr_keys;
+	size_t others = fit->nr - fit->nr_keys, end;
 
 	if (pane->first_col >= others)
 		pane->first_col = others ? others - 1 : 0;
@@ -96,8 +94,12 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 	/* If columns fit on the right, scroll left to show hidden columns. */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
-	fit->first = fit->nr_keys + pane->first_col;
-	fit->end = fit_end(fit, fit->first, cols);
+	end = fit_end(fit, fit->nr_keys + pane->first_col, cols);
+	fit->nr_right = fit->nr - end;
+	fit->nr_visible = end - pane->first_col;
+	if (pane->first_col)
+		memmove(&fit->cols[fit->nr_keys], &fit->cols[fit->nr_keys + pane->first_col],
+			(fit->nr_visible - fit->nr_keys) * sizeof(*fit->cols));
 }
 
 static void put_aligned(struct canvas *canvas, int row, int col, int width, bool left,
@@ -115,20 +117,17 @@ static void draw_heading(const struct screen *screen, const struct screen_pane *
 	const char *down = screen->ascii ? "v" : "▼", *up = screen->ascii ? "^" : "▲";
 	int x = 0;
 
-	for (size_t i = 0; i < fit->end; i++) {
-		size_t col = fit->cols[i].col;
-		bool sorted = sort >= 0 && col == (size_t)sort;
+	array_for_each(at, fit->cols, fit->nr_visible) {
+		bool sorted = sort >= 0 && at->col == (size_t)sort;
 		char title[128];
 
-		if (i >= fit->nr_keys && i < fit->first)
-			continue;
-		snprintf(title, sizeof(title), "%s%s", fit->table->cols[col].title,
+		snprintf(title, sizeof(title), "%s%s", fit->table->cols[at->col].title,
 			 !sorted	    ? ""
 			 : pane->descending ? down
 					    : up);
-		put_aligned(canvas, y, x, fit->cols[i].width, cells_left(fit->table, col),
+		put_aligned(canvas, y, x, at->width, cells_left(fit->table, at->col),
 			    sorted ? STYLE_REVERSE : STYLE_BOLD, title);
-		x += fit->cols[i].width + CELLS_GAP;
+		x += at->width + CELLS_GAP;
 	}
 }
 
@@ -136,13 +135,9 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 {
 	int x = 0;
 
-	for (size_t i = 0; i < fit->end; i++) {
-		const struct fit_col *at = &fit->cols[i];
-		char *text;
+	array_for_each(at, fit->cols, fit->nr_visible) {
+		char *text = cells_text(fit->table, row, at->col, at->width);
 
-		if (i >= fit->nr_keys && i < fit->first)
-			continue;
-		text = cells_text(fit->table, row, at->col, at->width);
 		canvas->failed |= !text;
 		put_aligned(canvas, y, x, at->width, cells_left(fit->table, at->col), STYLE_PLAIN,
 			    text ?: "");
@@ -151,14 +146,11 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 	}
 }
 
-/*
- * Writes the number of columns hidden on each side, at the right edge of line @y. Returns the
- * screen column to the left of the number of hidden columns.
- */
+/* Writes the number of hidden columns at the right edge. Returns the column to its left. */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {
-	size_t right = fit->nr - fit->end, left = pane->first_col;
+	size_t right = fit->nr_right, left = pane->first_col;
 	char text[64] = "";
 
 	if (left && right)
@@ -179,11 +171,9 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	int x;
 
 	view_format_ns(report->window_ns, window, sizeof(window));
-	x = canvas_printf(canvas, y, 0, end, STYLE_PLAIN,
-			  "%s: ", table->title ? table->title : table->key);
-	if (report->source)
-		x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "source %s, ", report->source);
-	x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "window %s, ", window);
+	x = canvas_printf(canvas, y, 0, end, STYLE_PLAIN, "%s: %s%s%swindow %s, ",
+			  table->title ?: table->key, report->source ? "source " : "",
+			  report->source ?: "", report->source ? ", " : "", window);
 	if (!pane->filter[0]) {
 		canvas_printf(canvas, y, x, end, STYLE_PLAIN, "%zu row%s", nr, nr == 1 ? "" : "s");
 		return;
@@ -192,14 +182,11 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
 }
 
-/*
- * Draws a pane from line @top to the line above @footer. Returns the number of lines of the pane
- * that can show table rows.
- */
+/* Draws a pane from line @top to the line above @footer. Returns its number of table lines. */
 static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     int top, int footer, struct canvas *canvas)
 {
-	int sort = pane->sort ? table_find(table, pane->sort) : SCREEN_OWN_ORDER;
+	int sort = table_find(table, pane->sort);
 	size_t *rows = NULL, room = footer - top - SCREEN_PANE_HEAD;
 	long nr = screen_rows(table, pane->filter, sort, pane->descending, &rows);
 	struct fit fit;
@@ -208,10 +195,7 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 		canvas->failed = true;
 		return room;
 	}
-	/*
-	 * A pane keeps its largest number of lines, so that the panes below it do not move in every
-	 * window.
-	 */
+	/* A pane keeps its largest number of lines, so that the panes below rarely move. */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
 	/* If another pane does not fit below this pane, this pane uses all remaining lines. */

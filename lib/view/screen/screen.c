@@ -3,91 +3,56 @@
 #include "view/screen/screen.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "view/cells.h"
 #include "view/text.h"
 
-void screen_init(struct screen *screen, uint64_t interval_ns)
-{
-	*screen = (struct screen){.interval_ns = interval_ns};
-}
-
-static void pane_free(struct screen_pane *pane)
-{
-	free(pane->key);
-	free(pane->sort);
-}
-
 void screen_free(struct screen *screen)
 {
-	for (size_t i = 0; i < screen->nr_slots; i++) {
-		free(screen->slots[i].command);
-		free(screen->slots[i].refused);
-		free(screen->slots[i].fix);
-		report_free(screen->slots[i].report);
-	}
-	for (size_t i = 0; i < screen->nr_panes; i++)
-		pane_free(&screen->panes[i]);
-	pane_free(&screen->notes);
+	array_for_each(slot, screen->slots, screen->nr_slots)
+		report_free(slot->report);
 	screen_history_free(&screen->history);
 	*screen = (struct screen){0};
 }
 
-int screen_add(struct screen *screen, const char *command)
+size_t screen_add(struct screen *screen, const char *command)
 {
-	char *copy = screen->nr_slots < SCREEN_MAX_SLOTS ? strdup(command) : NULL;
-
-	if (!copy)
-		return -1;
-	screen->slots[screen->nr_slots] = (struct screen_slot){.command = copy};
+	screen->slots[screen->nr_slots].command = command;
 	return screen->nr_slots++;
 }
 
-static struct screen_pane *pane_find(struct screen *screen, size_t slot, const char *key)
+static bool has_pane(const struct screen *screen, size_t slot, const char *key)
 {
-	for (size_t i = 0; i < screen->nr_panes; i++)
-		if (screen->panes[i].slot == slot && !strcmp(screen->panes[i].key, key))
-			return &screen->panes[i];
-	return NULL;
+	array_for_each(pane, screen->panes, screen->nr_panes)
+		if (pane->slot == slot && !strcmp(pane->key, key))
+			return true;
+	return false;
 }
 
-/*
- * Inserts a pane in the order of the measurements (slots), so that the Tab key selects panes in a
- * fixed order.
- */
-static int pane_add(struct screen *screen, size_t slot, const char *key)
+/* Inserts a pane in the order of the slots, so that Tab selects panes in a fixed order. */
+static void pane_add(struct screen *screen, size_t slot, const char *key)
 {
 	size_t at = screen->nr_panes;
-	char *copy;
 
 	if (screen->nr_panes == SCREEN_MAX_PANES)
-		return 0;
-	copy = strdup(key);
-	if (!copy)
-		return -ENOMEM;
+		return;
 	while (at && screen->panes[at - 1].slot > slot)
 		at--;
 	memmove(&screen->panes[at + 1], &screen->panes[at],
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
-	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
-	/*
-	 * Keep the same pane active after a pane was inserted. Until the user selects a pane, the
-	 * first pane of slot @home is active.
-	 */
+	screen->panes[at] = (struct screen_pane){.slot = slot};
+	snprintf(screen->panes[at].key, sizeof(screen->panes[at].key), "%s", key);
+	/* Until the user selects a pane, the first pane of slot @home is active. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
 	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
 		screen->active = at;
 	screen->nr_panes++;
-	return 0;
 }
 
-/*
- * True if at least one cell of the table is a number. A table that has only names and missing
- * values gets no pane.
- */
+/* A table that has only names and missing values gets no pane. */
 static bool has_figures(const struct table *table)
 {
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
@@ -96,10 +61,7 @@ static bool has_figures(const struct table *table)
 	return !table->nr_rows;
 }
 
-/*
- * Converts loss counters, which count from the start of the measurement, to losses in the last
- * window.
- */
+/* Converts loss counters since the start to losses in the last window. */
 static void losses_of_window(struct screen_slot *slot, struct table *quality)
 {
 	for (size_t i = 0; i < quality->nr_cols; i++) {
@@ -113,8 +75,7 @@ static void losses_of_window(struct screen_slot *slot, struct table *quality)
 /* Shrinks a pane that has had fewer rows for SCREEN_KEEP_ROWS windows. */
 static void panes_shrink(struct screen *screen, size_t slot)
 {
-	for (size_t i = 0; i < screen->nr_panes; i++) {
-		struct screen_pane *pane = &screen->panes[i];
+	array_for_each(pane, screen->panes, screen->nr_panes) {
 		const struct table *table = screen_table(screen, pane);
 
 		if (pane->slot != slot)
@@ -131,16 +92,17 @@ int screen_show(struct screen *screen, size_t slot, struct report *report)
 	struct screen_slot *to = &screen->slots[slot];
 	const struct report *shown = NULL;
 	const struct table *cores;
-	int rc = report_check(report);
 
-	for (size_t i = 0; !rc && i < report->nr_tables; i++)
-		if (!report->tables[i]->text_hidden && !report->tables[i]->sentences &&
-		    !report->tables[i]->sum && has_figures(report->tables[i]) &&
-		    !pane_find(screen, slot, report->tables[i]->key))
-			rc = pane_add(screen, slot, report->tables[i]->key);
-	if (rc) {
+	if (report_check(report)) {
 		report_free(report);
-		return rc;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < report->nr_tables; i++) {
+		const struct table *table = report->tables[i];
+
+		if (!table->text_hidden && !table->sentences && !table->sum && has_figures(table) &&
+		    !has_pane(screen, slot, table->key))
+			pane_add(screen, slot, table->key);
 	}
 	report_free(to->report);
 	to->report = report;
@@ -150,23 +112,13 @@ int screen_show(struct screen *screen, size_t slot, struct report *report)
 	return cores && shown == report ? screen_history_add(&screen->history, cores) : 0;
 }
 
-int screen_refuse(struct screen *screen, size_t slot, const struct err *err)
+void screen_refuse(struct screen *screen, size_t slot, const struct err *err)
 {
 	struct screen_slot *to = &screen->slots[slot];
-	char *refused = strdup(err->what), *fix = strdup(err->fix);
 
-	if (!refused || !fix) {
-		free(refused);
-		free(fix);
-		return -ENOMEM;
-	}
-	free(to->refused);
-	free(to->fix);
-	to->refused = refused;
-	to->fix = fix;
+	to->refused = *err;
 	report_free(to->report);
 	to->report = NULL;
-	return 0;
 }
 
 struct screen_pane *screen_active(struct screen *screen)
@@ -176,7 +128,7 @@ struct screen_pane *screen_active(struct screen *screen)
 
 const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane)
 {
-	return pane->key ? report_find(screen->slots[pane->slot].report, pane->key) : NULL;
+	return pane->key[0] ? report_find(screen->slots[pane->slot].report, pane->key) : NULL;
 }
 
 const struct table *screen_cores(const struct screen *screen, const struct report **ret_report)
@@ -187,7 +139,7 @@ const struct table *screen_cores(const struct screen *screen, const struct repor
 		for (size_t j = 0; report && j < report->nr_tables; j++) {
 			const struct table *table = report->tables[j];
 
-			if (table->bar_first >= table->bar_end || table->bar_end > table->nr_cols)
+			if (table->bar_first == table->bar_end)
 				continue;
 			*ret_report = report;
 			return table;

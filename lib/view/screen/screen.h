@@ -33,36 +33,26 @@ enum {
 	SCREEN_KEY_BACKSPACE,
 };
 
-enum screen_action {
-	SCREEN_NOTHING,
-	SCREEN_REDRAW,
-	SCREEN_INTERVAL, /* the user changed interval_ns */
-	SCREEN_QUIT,
-};
-
 /* A measurement, with its last report or the reason why the measurement failed. */
 struct screen_slot {
-	char *command;
+	const char *command;
 	/* last report; its loss counters contain only the losses in the last window */
 	struct report *report;
 	struct losses_seen losses;
-	char *refused, *fix;
+	struct err refused; /* code 0 if the measurement did not fail */
 };
 
 /* A table of a report, and the columns, sort order and filter that the user has chosen for it. */
 struct screen_pane {
 	size_t slot;
-	char *key;  /* key of the table in the report */
-	char *sort; /* key of the sort column, or NULL for the order of the report */
+	char key[64];  /* key of the table in the report, or "" for the notes */
+	char sort[64]; /* key of the sort column, or "" for the order of the report */
 	bool descending;
 	bool all;	  /* show also the columns that text output omits */
 	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	/*
-	 * Maximum number of rows of the pane in recent windows. The screen resets rows_had to 0
-	 * when the user selects a pane or a filter.
-	 */
+	/* maximum number of rows in recent windows; 0 after the user selects a pane or a filter */
 	size_t rows_had;
 	unsigned int fewer; /* number of successive windows with fewer rows than rows_had */
 };
@@ -82,9 +72,7 @@ struct screen {
 	size_t nr_panes;
 	struct screen_pane notes; /* the notes, shown after all other panes */
 	size_t active;		  /* index of the active pane; nr_panes for the notes */
-	/*
-	 * Index of the measurement (slot) whose first pane is active until the user selects a pane.
-	 */
+	/* slot whose first pane is active until the user selects a pane */
 	size_t home;
 	bool chosen;
 	bool paused, help, editing, ascii;
@@ -94,34 +82,29 @@ struct screen {
 	size_t page; /* number of visible rows of the table at the last drawing */
 };
 
-void screen_init(struct screen *screen, uint64_t interval_ns);
 void screen_free(struct screen *screen);
 
 /*
- * Adds a slot, which stores the last report of @command. Returns -1 if all slots are used or if out
- * of memory.
+ * Adds a slot, which stores the last report of @command, and returns its index. At most
+ * SCREEN_MAX_SLOTS slots can be added. @command must outlive the screen.
  */
-int screen_add(struct screen *screen, const char *command);
-/*
- * Shows @report in slot @slot, and takes ownership of @report. Frees the previous report of the
- * slot. Returns 0 or -ENOMEM.
- */
+size_t screen_add(struct screen *screen, const char *command);
+/* Shows @report, which the screen then owns, in slot @slot. Returns 0 or -ENOMEM. */
 int screen_show(struct screen *screen, size_t slot, struct report *report);
-/*
- * Shows the error @why instead of a report in slot @slot, and frees the last report of slot @slot.
- */
-int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
+/* Shows @err instead of a report in slot @slot, and frees the last report of slot @slot. */
+void screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
 /*
- * screen_active() returns the active pane. screen_table() returns the table of @pane in the last
- * report, or NULL if @pane is the notes or if the report does not contain the table.
+ * screen_table() returns the table of @pane in the last report, or NULL for the notes or if the
+ * table is missing.
  */
 struct screen_pane *screen_active(struct screen *screen);
 const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane);
 /* First table that is drawn as bars, or NULL if no report has such a table. */
 const struct table *screen_cores(const struct screen *screen, const struct report **ret_report);
 
-enum screen_action screen_key(struct screen *screen, int key);
+/* Handles a key. Returns true if the user quits. */
+bool screen_key(struct screen *screen, int key);
 
 /* Draws the screen onto a blank canvas of any size. Corrects scroll positions. */
 int screen_draw(struct screen *screen, struct canvas *canvas);
@@ -141,11 +124,9 @@ struct screen_layout {
 	bool too_small;
 	enum screen_cores mode;
 	int cores_top, cores_rows;
-	/*
-	 * SCREEN_CORES_BARS: number of columns of bars, and widths of a column and of a bar in
-	 * characters; bar_width includes the edges of the bar
-	 */
+	/* SCREEN_CORES_BARS: columns of bars, and widths of a column and of a bar with its edges */
 	int columns, cell_width, bar_width;
+	int name_width, figure_width; /* copied from struct screen_wants */
 	int history_width; /* SCREEN_CORES_BARS: width of a CPU's history after its busy ratio */
 	int per_row;	   /* SCREEN_CORES_MAP: number of characters per line */
 	size_t group;	   /* SCREEN_CORES_MAP: number of cores per character */
@@ -167,17 +148,15 @@ struct screen_wants {
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
 /*
- * Returns the index of the first visible item if @nr items are shown on @room lines. Scrolls from
- * @first by as few lines as possible, so that item @at is visible.
+ * First visible item if @nr items are shown on @room lines: the nearest to @first at which item @at
+ * is visible.
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 
 /* Widths of a CPU number before a bar, and of the busy ratios after a bar. */
 int screen_cores_name_width(const struct table *table);
 int screen_cores_figure_width(const struct table *table);
-/*
- * Draws the legend of the bars unless @canvas is NULL. Returns the number of lines of the legend.
- */
+/* Draws the legend unless @canvas is NULL. Returns the number of its lines. */
 int screen_cores_legend(const struct screen *screen, const struct table *table,
 			const struct screen_layout *layout, int cols, struct canvas *canvas);
 void screen_cores_draw(const struct screen *screen, const struct table *table,
@@ -187,22 +166,15 @@ void screen_cores_draw(const struct screen *screen, const struct table *table,
 int screen_history_add(struct screen_history *history, const struct table *cores);
 void screen_history_free(struct screen_history *history);
 
-#define SCREEN_OWN_ORDER (-1)
-
-/*
- * True if a pane shows the column. If @all is true, panes also show columns that text output omits.
- */
+/* True if a pane shows the column. @all: also columns that text output omits. */
 bool screen_col_shown(const struct table *table, size_t col, bool all);
-/*
- * True if a column is sorted in descending order by default: numbers, but not names and
- * identifiers.
- */
+/* True for numbers, but not for names and identifiers. */
 bool screen_col_descends(const struct table *table, size_t col);
 
 /*
- * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
- * order of the report. Rows whose value in column @sort is unavailable come last. Rows with equal
- * values in column @sort keep the order of the report. Returns the number of rows, or -ENOMEM.
+ * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort, or in
+ * the order of the report if @sort is negative. Unavailable values come last. The sort is stable.
+ * Returns the number of rows, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
 		 size_t **ret_rows);

@@ -36,11 +36,7 @@ struct terminal {
 	struct sigaction old[NR_CRASHES];
 };
 
-/*
- * Terminal modes and escape sequences with which the crash handler restores the terminal.
- * terminal_open() stores modes and sequences in advance, because a signal handler cannot call
- * ncurses, which is not async-signal-safe.
- */
+/* Prepared for the crash handler, because ncurses is not async-signal-safe. */
 static struct {
 	struct termios modes;
 	char leave[128];
@@ -61,10 +57,7 @@ static void on_crash(int number)
 
 	(void)written;
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
-	/*
-	 * SA_RESETHAND has restored the default action. The signal from raise() ends the process
-	 * when the handler returns.
-	 */
+	/* SA_RESETHAND restored the default action, which ends the process after the handler. */
 	raise(number);
 }
 
@@ -126,10 +119,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	terminal->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	tcgetattr(STDIN_FILENO, &rescue.modes);
 	terminal->out = fdopen(dup(STDOUT_FILENO), "w");
-	/*
-	 * Use newterm(), which returns NULL for an unknown terminal; initscr() would exit the
-	 * process.
-	 */
+	/* newterm() returns NULL for an unknown terminal; initscr() would exit the process. */
 	terminal->screen = terminal->out ? newterm(NULL, terminal->out, stdin) : NULL;
 	if (!terminal->screen) {
 		if (terminal->out)
@@ -147,10 +137,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	/*
-	 * An Escape byte without another byte within 50 ms is the Escape key, and 50 ms are enough
-	 * even over ssh.
-	 */
+	/* An Escape byte with no byte within 50 ms is the Escape key, even over ssh. */
 	set_escdelay(50);
 	*ret_terminal = terminal;
 	return 0;
@@ -201,13 +188,10 @@ int terminal_key(struct terminal *terminal)
 		return key;
 	if (rc != KEY_CODE_YES)
 		return SCREEN_KEY_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (keys[i][0] == (int)key)
-			return keys[i][1];
-	/*
-	 * Return an unused number for an unknown key, because SCREEN_KEY_NONE means that no key is
-	 * pending.
-	 */
+	array_for_each(pair, keys, ARRAY_SIZE(keys))
+		if ((*pair)[0] == (int)key)
+			return (*pair)[1];
+	/* SCREEN_KEY_NONE would mean that no key is pending. */
 	return SCREEN_KEY_BACKSPACE + 1;
 }
 

@@ -109,11 +109,9 @@ static const struct svg_plot sources[] = {
 	     .y_label = "error, points", .x_log = true),
 };
 
-const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
-	{"ticks", ticks, ARRAY_SIZE(ticks)},
-	{"delays", delays, ARRAY_SIZE(delays)},
-	{"sources", sources, ARRAY_SIZE(sources)},
-};
+const struct audit_figures audit_figures_ticks = {ticks, ARRAY_SIZE(ticks)};
+const struct audit_figures audit_figures_delays = {delays, ARRAY_SIZE(delays)};
+const struct audit_figures audit_figures_sources = {sources, ARRAY_SIZE(sources)};
 
 #define TABLE1(slack, column, name)                                                                  \
 	{                                                                                        \
@@ -175,10 +173,7 @@ const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
 	{"5", false, figure5, ARRAY_SIZE(figure5)},
 };
 
-/*
- * Formats the title of a plot that is also in the paper. The title of the plot names the timer
- * slack, because the plotted values depend on the timer slack.
- */
+/* The title names the timer slack, because the plotted values depend on it. */
 static void name_plot(const struct table *table, const char *title, char *buf, size_t size)
 {
 	int col = table_find(table, "slack_ns");

@@ -23,13 +23,11 @@ static const struct axis_unit units[] = {
 
 static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (units[i].unit != unit)
-			continue;
+	array_for_each(u, units, ARRAY_SIZE(units)) {
 		/* A larger unit is used if the axis reaches at least 2 in the larger unit. */
-		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
-			axis->scale = units[i].scale;
-			axis->unit = units[i].name;
+		if (u->unit == unit && (!axis->unit[0] || largest >= 2.0 * u->scale)) {
+			axis->scale = u->scale;
+			axis->unit = u->name;
 		}
 	}
 }
@@ -59,10 +57,7 @@ static void linear_ticks(struct svg_axis *axis)
 		axis->tick[axis->nr_ticks++] = i * step * axis->scale;
 }
 
-/*
- * Sets one tick per decade, or, if this gives more than SVG_MAX_TICKS ticks, one tick per two or
- * more decades.
- */
+/* Sets one tick per decade, or fewer if SVG_MAX_TICKS requires it. */
 static void log_ticks(struct svg_axis *axis)
 {
 	double low = axis->low / axis->scale, high = axis->high / axis->scale;
@@ -112,9 +107,9 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 	double shown = tick / axis->scale;
 	const struct axis_unit *best = NULL;
 
-	for (size_t i = 0; axis->log && !axis->unit[0] && i < ARRAY_SIZE(units); i++)
-		if (units[i].unit == axis->kind && (!best || tick >= units[i].scale * (1.0 - 1e-9)))
-			best = &units[i];
+	array_for_each(u, units, axis->log && !axis->unit[0] ? ARRAY_SIZE(units) : 0)
+		if (u->unit == axis->kind && (!best || tick >= u->scale * (1.0 - 1e-9)))
+			best = u;
 	if (best)
 		snprintf(buf, size, "%g %s", tick / best->scale, best->name);
 	else if (axis->decimals < 0)

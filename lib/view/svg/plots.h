@@ -5,16 +5,15 @@
 
 #include "view/svg/svg.h"
 
-#define AUDIT_NR_FIGURES 3
 #define AUDIT_MAX_PLOTS	 6
 
+/* Plots of one experiment. */
 struct audit_figures {
-	const char *experiment;
 	const struct svg_plot *plots;
 	size_t nr;
 };
 
-extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
+extern const struct audit_figures audit_figures_ticks, audit_figures_delays, audit_figures_sources;
 
 /* A figure of the paper, which is drawn from the report of the experiment "ticks" or of --paper. */
 struct audit_paper_figure {
@@ -32,18 +31,12 @@ extern const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURE
 int audit_plot(FILE *out, const struct audit_figures *figures, const struct report *report);
 
 /*
- * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. The plots
- * show latency and launch distance in the order of the points, latency and residency over silent
- * time (from idle entry to launch), and the distribution of latency. With --each-state, the plots
- * also show the quartiles of each idle state. @earlier contains the points of another run for
- * comparison, or is NULL. Returns the result of svg_write().
+ * Draws the plots of `subtick wake --plot` from the measured points of a run, compared with the
+ * points of the run @earlier unless NULL. Returns the result of svg_write().
  */
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
 
-/*
- * Returns the key of the column with the residency of the deepest idle state that is counted, such
- * as "c6_ns", or NULL if no idle state is counted.
- */
+/* Key of the residency of the deepest idle state that is counted, such as "c6_ns", or NULL. */
 const char *wake_depth_key(const struct table *points);
 
 #endif

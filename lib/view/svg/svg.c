@@ -17,13 +17,13 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define WIDTH_LEAST   50.0 /* minimum of end ÷ start of a histogram's logarithmic x axis */
+#define MIN_X_RATIO   50.0 /* minimum of end ÷ start of a histogram's logarithmic x axis */
 #define LEGEND_GAP    6.0  /* pixels between title and legend */
 #define LABEL_MAX     90   /* maximum number of characters of a label */
 
 /*
- * The palette of Okabe and Ito without yellow, and with grey instead of black. Colour-blind people
- * can distinguish the colours of this palette on a white and on a dark page.
+ * Palette of Okabe and Ito without yellow and black: colour-blind people can distinguish its
+ * colours on a white and on a dark page.
  */
 static const char *const colors[] = {
 	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#767676",
@@ -39,9 +39,7 @@ struct plot {
 	double top;
 };
 
-/*
- * Draws the legend between title and plot, unless @out is NULL. Returns the number of legend lines.
- */
+/* Draws the legend unless @out is NULL. Returns the number of its lines. */
 static size_t legend(const struct plot *p, FILE *out)
 {
 	double x = MARGIN_LEFT, y = p->top + MARGIN_TOP + 2.0 + LEGEND_GAP;
@@ -49,8 +47,7 @@ static size_t legend(const struct plot *p, FILE *out)
 
 	if (p->nr < 2)
 		return 0;
-	for (size_t i = 0; i < p->nr; i++) {
-		const struct svg_trace *trace = &p->traces[i];
+	array_for_each(trace, p->traces, p->nr) {
 		char *safe = utf8_printable(trace->label, LABEL_MAX);
 		/* The width of a legend label is an estimate, because the font is unknown. */
 		double width = 36.0 + 6.8 * (double)utf8_width(safe ?: "");
@@ -80,39 +77,33 @@ static bool plot_axes(struct plot *p)
 	double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
 	bool bars = false;
 
-	for (size_t i = 0; i < p->nr; i++) {
-		const struct svg_trace *trace = &p->traces[i];
-
-		for (size_t j = 0; j < trace->nr; j++) {
-			low_x = fmin(low_x, trace->dots[j].x);
-			high_x = fmax(high_x, fmax(trace->dots[j].x, trace->dots[j].x_end));
-			low_y = fmin(low_y, trace->dots[j].y);
-			high_y = fmax(high_y, trace->dots[j].y);
+	array_for_each(trace, p->traces, p->nr) {
+		array_for_each(dot, trace->dots, trace->nr) {
+			low_x = fmin(low_x, dot->x);
+			high_x = fmax(high_x, fmax(dot->x, dot->x_end));
+			low_y = fmin(low_y, dot->y);
+			high_y = fmax(high_y, dot->y);
 		}
 		bars |= svg_is_bars(trace->series);
 	}
 	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
 	/*
-	 * For bars the y axis starts at 0, because readers take the length of a bar as its value.
-	 * For lines the y axis starts at 0 if the lowest y value is below half of the highest y
-	 * value.
+	 * Bars start at 0, because readers take their length as the value. Lines start at 0 if the
+	 * lowest value is below half of the highest value.
 	 */
 	if (!p->plot->y_log && low_y > 0.0 && (bars || low_y < high_y / 2.0))
 		low_y = 0.0;
 	if (!p->plot->y_log && bars && high_y < 0.0)
 		high_y = 0.0;
-	/*
-	 * A logarithmic axis starts below the lowest value, so that the lowest bar has a visible
-	 * height.
-	 */
+	/* The lowest bar needs a visible height. */
 	if (p->plot->y_log && bars)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)
 		low_x = 0.0;
 	/* Widen the x axis of a histogram, so that a single bucket does not fill the whole plot. */
 	if (p->plot->x_log && bars)
-		low_x = fmin(low_x, high_x / WIDTH_LEAST);
+		low_x = fmin(low_x, high_x / MIN_X_RATIO);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);
 	svg_axis_init(&p->y_axis, p->first.y->metric->unit, p->plot->y_log, low_y, high_y);
 	p->x_axis.at = MARGIN_LEFT;
@@ -137,17 +128,17 @@ static void draw_axes(const struct plot *p, FILE *out)
 	double right = x->at + x->length, upper = y->at + y->length, at;
 	char label[32];
 
-	for (size_t i = 0; i < x->nr_ticks; i++) {
-		at = svg_axis_pixel(x, x->tick[i]);
-		svg_axis_label(x, x->tick[i], label, sizeof(label));
+	array_for_each(tick, x->tick, x->nr_ticks) {
+		at = svg_axis_pixel(x, *tick);
+		svg_axis_label(x, *tick, label, sizeof(label));
 		fprintf(out,
 			"<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>"
 			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
 			at, y->at, upper, at, y->at + 18.0, label);
 	}
-	for (size_t i = 0; i < y->nr_ticks; i++) {
-		at = svg_axis_pixel(y, y->tick[i]);
-		svg_axis_label(y, y->tick[i], label, sizeof(label));
+	array_for_each(tick, y->tick, y->nr_ticks) {
+		at = svg_axis_pixel(y, *tick);
+		svg_axis_label(y, *tick, label, sizeof(label));
 		fprintf(out,
 			"<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
 			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
@@ -187,8 +178,8 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < p->plot->nr_series && !rc; i++)
-		rc = add_traces(p, &p->plot->series[i], report);
+	array_for_each(series, p->plot->series, p->plot->nr_series)
+		rc = rc ?: add_traces(p, series, report);
 	if (rc)
 		goto out;
 	fprintf(out, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">", MARGIN_LEFT, p->top + 26.0);
@@ -200,12 +191,12 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 		goto out;
 	}
 	draw_axes(p, out);
-	for (size_t i = 0; i < p->nr; i++)
-		svg_trace_draw(&p->traces[i], p->nr > 1, out);
+	array_for_each(trace, p->traces, p->nr)
+		svg_trace_draw(trace, p->nr > 1, out);
 	legend(p, out);
 out:
-	for (size_t i = 0; i < p->nr; i++)
-		free(p->traces[i].dots);
+	array_for_each(trace, p->traces, p->nr)
+		free(trace->dots);
 	free(p->traces);
 	return rc;
 }
@@ -223,9 +214,9 @@ int svg_write(FILE *out, const struct report *report, const struct svg_plot *plo
 		"<style>.grid{stroke:#dddddd}.axis{stroke:#333333;fill:none}"
 		".title{font-size:15px;font-weight:bold}</style>\n<title>",
 		WIDTH, PLOT_HEIGHT * nr_plots, WIDTH, PLOT_HEIGHT * nr_plots);
-	for (size_t i = 0; i < nr_plots; i++) {
-		fputs(i ? "; " : "", out);
-		utf8_print_markup(out, plots[i].title, 0, false);
+	array_for_each(plot, plots, nr_plots) {
+		fputs(plot > plots ? "; " : "", out);
+		utf8_print_markup(out, plot->title, 0, false);
 	}
 	fputs("</title>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
 	      out);

@@ -17,22 +17,19 @@ enum svg_mark {
 };
 
 /*
- * One series of a plot, with the columns of a table that are drawn. Rows with a null cell are
- * skipped. On a logarithmic axis, rows with zero or negative values are skipped.
+ * One series of a plot. Rows with a null cell are skipped, and on a logarithmic axis also rows with
+ * values of 0 or less.
  */
 struct svg_series {
 	/* report that contains the table, or NULL for the report of the plot */
 	const struct report *from;
 	const char *table;	   /* key of a table of the report */
-	/*
-	 * Only rows whose value in column @where equals @equals are drawn. If @where is NULL, all
-	 * rows are drawn.
-	 */
+	/* draw only rows whose value in column @where equals @equals; NULL: all rows */
 	const char *where;
 	const char *equals; /* required value of column @where: text, or a decimal number */
 	/*
-	 * The series has one curve for each value of the column @split; if @split is NULL, it has
-	 * one curve. If @split_in is not NULL, only the values in this table have a curve.
+	 * One curve for each value of column @split, or only for the values in table @split_in.
+	 * NULL: one curve, or all values.
 	 */
 	const char *split, *split_in;
 	bool first_only; /* true if only the curve of the first value of @split is drawn */
@@ -53,9 +50,8 @@ struct svg_plot {
 };
 
 /*
- * Writes all plots below each other and flushes the stream. An axis has the unit of the first
- * series. A plot without data contains a message. Returns 0, -EINVAL if a table or column is
- * missing, -ENOMEM, or the -errno of the stream.
+ * Writes all plots below each other and flushes the stream. The first series gives the units of the
+ * axes. Returns 0, -EINVAL if a table or column is missing, -ENOMEM, or the -errno of the stream.
  */
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots,
 	      size_t nr_plots);
@@ -69,10 +65,7 @@ struct svg_axis {
 	double low, high;  /* values at the ends of the axis */
 	double at, length; /* axis start and length in pixels; a negative length points upwards */
 	double scale;	   /* divisor that converts a value to the unit of the labels */
-	/*
-	 * unit of the labels, such as "ms" or "%"; "" if the labels have no unit or each label has
-	 * its own unit
-	 */
+	/* unit of the labels; "" without a unit, or if each label has its own unit */
 	const char *unit;
 	enum unit kind;
 	double tick[SVG_MAX_TICKS];
@@ -88,9 +81,8 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 #define SVG_MAX_CURVES 64 /* maximum number of values of svg_series.split */
 
 /*
- * Finds the different texts and numbers in a column, at most @max. Stores the first row of each
- * different value in @rows, and returns the number of different values. Returns 0 if @col is
- * negative.
+ * Stores the first row of each different text or number of a column, at most @max, and returns
+ * their number; 0 if @col is negative.
  */
 size_t svg_values(const struct table *table, int col, size_t *rows, size_t max);
 

@@ -43,10 +43,7 @@ size_t svg_values(const struct table *table, int col, size_t *rows, size_t max)
 	return nr;
 }
 
-/*
- * Adds the point of one table row to @trace. A row with a missing value, or a value that cannot be
- * drawn, adds no point.
- */
+/* Adds the point of a row, unless a value is missing or cannot be drawn. */
 static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const struct table *table,
 		   size_t row, const int col[3])
 {
@@ -57,10 +54,7 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 		.y = value_number(table_cell(table, row, col[2])) * (s->times > 0.0 ? s->times : 1.0),
 	};
 
-	/*
-	 * A cumulative count of 0 is valid even on a logarithmic axis, because trace_uncumulate()
-	 * later converts cumulative counts to counts per bucket.
-	 */
+	/* A cumulative count may be 0 on a logarithmic axis; trace_uncumulate() converts it. */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
 		return 0;
@@ -73,12 +67,11 @@ static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trac
 	double edge = 0.0, below = 0.0;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < trace->nr; i++) {
-		struct svg_dot dot = {
-			.x = edge, .x_end = trace->dots[i].x, .y = trace->dots[i].y - below};
+	array_for_each(le, trace->dots, trace->nr) {
+		struct svg_dot dot = {.x = edge, .x_end = le->x, .y = le->y - below};
 
-		edge = trace->dots[i].x;
-		below = trace->dots[i].y;
+		edge = le->x;
+		below = le->y;
 		/* On a logarithmic axis the first bucket starts at half of its upper bound. */
 		if (plot->x_log && dot.x <= 0.0)
 			dot.x = dot.x_end / 2.0;
@@ -152,8 +145,8 @@ static struct bar bar_of(const struct svg_trace *trace, const struct svg_dot *do
 
 static void draw_bars(const struct svg_trace *trace, FILE *out)
 {
-	for (size_t i = 0; i < trace->nr; i++) {
-		struct bar bar = bar_of(trace, &trace->dots[i]);
+	array_for_each(dot, trace->dots, trace->nr) {
+		struct bar bar = bar_of(trace, dot);
 
 		fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
 			bar.from, fmin(bar.top, bar.foot), bar.to - bar.from,
@@ -161,10 +154,7 @@ static void draw_bars(const struct svg_trace *trace, FILE *out)
 	}
 }
 
-/*
- * Draws a histogram as an outline. In a plot with several histograms, solid bars would hide each
- * other.
- */
+/* Draws a histogram as an outline, because solid bars would hide other histograms. */
 static void draw_outline(const struct svg_trace *trace, FILE *out)
 {
 	double end = NAN;
@@ -197,10 +187,9 @@ static void draw_line(const struct svg_trace *trace, FILE *out)
 	if (!trace->nr)
 		return;
 	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"", trace->color);
-	for (size_t i = 0; i < trace->nr; i++)
-		fprintf(out, "%c%.2f %.2f", i ? 'L' : 'M',
-			svg_axis_pixel(trace->x, trace->dots[i].x),
-			svg_axis_pixel(trace->y, trace->dots[i].y));
+	array_for_each(dot, trace->dots, trace->nr)
+		fprintf(out, "%c%.2f %.2f", dot > trace->dots ? 'L' : 'M',
+			svg_axis_pixel(trace->x, dot->x), svg_axis_pixel(trace->y, dot->y));
 	fputs("\"/>\n", out);
 }
 
@@ -212,10 +201,9 @@ void svg_trace_draw(const struct svg_trace *trace, bool shared, FILE *out)
 	} else {
 		if (trace->series->mark == SVG_LINE)
 			draw_line(trace, out);
-		for (size_t i = 0; i < trace->nr; i++)
+		array_for_each(dot, trace->dots, trace->nr)
 			fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2.5\"/>\n",
-				svg_axis_pixel(trace->x, trace->dots[i].x),
-				svg_axis_pixel(trace->y, trace->dots[i].y));
+				svg_axis_pixel(trace->x, dot->x), svg_axis_pixel(trace->y, dot->y));
 	}
 	fputs("</g>\n", out);
 }

@@ -7,22 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_NAME   112
+#include "base/array.h"
+
+#define RUN_NAME 112
 
 const char *wake_depth_key(const struct table *points)
 {
 	const char *found = NULL;
 	long deepest = -1;
 
-	for (size_t i = 0; i < points->nr_cols; i++) {
-		const char *key = points->cols[i].key;
+	array_for_each(col, points->cols, points->nr_cols) {
+		const char *key = col->key;
 		char *end;
 		long number;
 
-		/*
-		 * Keys of core states look like "c6_ns". Package states such as "pc6_ns" are
-		 * skipped.
-		 */
+		/* Core states such as "c6_ns", but not package states such as "pc6_ns". */
 		if (key[0] != 'c' || key[1] < '0' || key[1] > '9')
 			continue;
 		number = strtol(key + 1, &end, 10);
@@ -48,10 +47,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/*
-	 * If an earlier run is from the same machine, the name of the run at @index contains a
-	 * number.
-	 */
+	/* A later run on the same machine gets a number. */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))
@@ -89,8 +85,7 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->has_depth = true;
 	} else {
 		/*
-		 * No row has an empty source, so a run without a residency counter has no points
-		 * and is only in the legend.
+		 * No source is empty, so a run without a residency counter is only in the legend.
 		 */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
@@ -105,10 +100,7 @@ static bool any_forced(const struct table *points)
 	return false;
 }
 
-/*
- * Chooses the column whose values split the series into curves. The column is the idle state if
- * idle states were forced, the CPU if the report has distributions per CPU, and else the source.
- */
+/* Column that splits the series: forced idle state, CPU if distributions are per CPU, or source. */
 static void choose_split(const struct report *report, struct svg_series *series)
 {
 	const struct table *points = report_find(report, "points"),
@@ -162,13 +154,13 @@ int wake_plot(FILE *out, const struct report *points, const struct report *earli
 	if (!table || !report_find(points, "distribution") ||
 	    (earlier && !report_find(earlier, "points")))
 		return -EINVAL;
-	for (size_t i = 0; i < SPLIT_PLOTS; i++) {
-		if (!parts[i].series.y || !report_find(points, parts[i].series.table))
+	array_for_each(part, parts, SPLIT_PLOTS) {
+		if (!part->series.y || !report_find(points, part->series.table))
 			continue;
-		series[nr] = parts[i].series;
+		series[nr] = part->series;
 		if (!series[nr].split)
 			choose_split(points, &series[nr]);
-		plots[nr] = parts[i].plot;
+		plots[nr] = part->plot;
 		plots[nr].series = &series[nr];
 		plots[nr++].nr_series = 1;
 	}

@@ -3,26 +3,29 @@
 
 import json
 import math
-import re
 from collections import namedtuple
 
-Figure = namedtuple("Figure", "typical share low high nr mean error")
+# Only typical, mean and error are saved. The other members are None in saved figures.
+Figure = namedtuple("Figure", "typical mean error share low high nr", defaults=[None] * 4)
+SAVED = 3
 NOTHING, AGAIN = "nothing", "nothing again"
 # Workloads in which no task waits for a core. The option --sample does not change the figures of
 # workloads without waits.
 WAITLESS = ("interrupt", "softirq")
 
 
+def save_rows(path, data):
+    """Writes a dict of dicts to a JSON file with one line per entry of the inner dicts."""
+    def text(value):
+        rows = [f"  {json.dumps(key)}: {json.dumps(row)}" for key, row in value.items()] if isinstance(value, dict) else []
+        return "{\n" + ",\n".join(rows) + "\n }" if rows else json.dumps(value)
+    path.write_text("{\n" + ",\n".join(f" {json.dumps(key)}: {text(value)}" for key, value in data.items()) + "\n}\n")
+
+
 def sampled(name, workload):
     """True if a command with --sample has random figures in @workload, because the command counts a
     random sample of the waits."""
     return "--sample" in name and workload not in WAITLESS
-
-
-def figure(typical, share, low, high, nr, mean=None, error=0.0):
-    """Makes a Figure. Figures that were saved by older versions have no mean, so their most frequent value is used as
-    the mean."""
-    return Figure(typical, share, low, high, nr, typical if mean is None else mean, error)
 
 
 class Found:
@@ -57,29 +60,28 @@ class Found:
                 self.take(words[1], words[2], words[3:])
 
     def save(self, path):
-        """Writes the figures to a JSON file, in a form that can be compared with the file of another run."""
-        data = {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
-                "versions": self.versions, "commands": self.commands, "empty": self.empty,
-                "sets": self.sets, "events": self.events, "whys": self.whys, "rest": self.rest}
-        text = json.dumps(data, indent=1)
-        # Write the numbers of each figure on one line of the JSON file.
-        path.write_text(re.sub(r"\[\s+([^][{}]*?)\s+\]",
-                               lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text) + "\n")
+        """Writes the figures that the pages and the limits need to a JSON file. The file has one line per command, so
+        that it can be compared with the file of another run."""
+        def saved(of):
+            return {name: {w: figure[:SAVED] for w, figure in figures.items()} for name, figures in of.items()}
+        save_rows(path, {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
+                         "versions": self.versions, "commands": saved(self.commands), "empty": saved(self.empty),
+                         "sets": self.sets, "events": self.events, "whys": self.whys, "rest": self.rest})
 
     @classmethod
     def load(cls, path):
         found = cls()
         for key, value in json.loads(path.read_text()).items():
             if key in ("commands", "empty"):
-                value = {name: {w: figure(*f) for w, f in figures.items()}
-                         for name, figures in value.items()}
+                value = {name: {w: Figure(*f) for w, f in figures.items()} for name, figures in value.items()}
             setattr(found, key, value)
         return found
 
     def take(self, name, kind, rest):
         if kind in ("command", "empty"):
             of = self.commands if kind == "command" else self.empty
-            of.setdefault(name, {})[rest[0]] = figure(*map(float, rest[1:5]), int(rest[5]), *map(float, rest[6:8]))
+            typical, share, low, high, nr, mean, error = map(float, rest[1:8])
+            of.setdefault(name, {})[rest[0]] = Figure(typical, mean, error, share, low, high, int(nr))
         elif kind == "set":
             self.sets[name] = rest[0]
             self.events.setdefault(rest[0], rest[1].split())

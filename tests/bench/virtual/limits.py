@@ -27,8 +27,9 @@ BY_CHANCE = {("pipe", "runq"): 10}
 # as large. ERRORS standard errors of the mean equal three standard errors of the difference. By
 # chance, one of 700 measured means exceeds its limit by more than ERRORS standard errors.
 ERRORS = 3 * 2 ** 0.5
+COLUMNS = ("pipe", "wakeup", "interrupt", "softirq", "idle", "rest16", "rest64")
 HEAD = """\
-# Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
+# Instructions that a command of subtick may add to an operation: architecture, limit for each workload, command.
 # Workloads rest16 and rest64: instructions per processor and window of an exporter without scrapes, on 16 or 64
 # processors. ./check cost fails if a command exceeds its limit by more than 2 %, or 10 % for rest16 and rest64.
 # `tests/bench/cost --lower` lowers limits and adds limits of new commands. To raise a limit, edit this file by hand and
@@ -65,14 +66,17 @@ class Limits:
                 arch, _, name = line.removeprefix("# compiler: ").partition(" ")
                 limits.compilers[arch] = name
             elif line and not line.startswith("#"):
-                arch, workload, value, command = line.split(None, 3)
-                limits.values[arch, workload, command] = int(value)
+                arch, *row, command = line.split(None, len(COLUMNS) + 1)
+                limits.values |= {(arch, workload, command): int(value) for workload, value in zip(COLUMNS, row) if value != "-"}
         return limits
 
     def write(self, path=PATH):
+        def row(arch, cells, command):
+            return f"{arch:25} " + " ".join(f"{cell:>9}" for cell in cells) + f" {command}\n"
         text = HEAD + "".join(f"# compiler: {a} {c}\n" for a, c in sorted(self.compilers.items()))
-        path.write_text(text + "".join(f"{arch} {workload} {value} {command}\n" for
-                                       (arch, workload, command), value in self.values.items()))
+        text += row("# architecture", COLUMNS, "command")
+        path.write_text(text + "".join(row(arch, [self.values.get((arch, w, command), "-") for w in COLUMNS], command)
+                                       for arch, command in dict.fromkeys((a, c) for a, _, c in self.values)))
 
     def made_by_same(self, found):
         return self.compilers.get(found.arch, found.compiler) == found.compiler

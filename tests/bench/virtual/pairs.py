@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apt
 import choose
+import figures
 import guest
 import image
 import kbuild
@@ -122,11 +123,11 @@ def kept():
 def keep(arch, found):
     data = kept()
     data.setdefault(arch, {}).update(found)
-    KEPT.write_text(json.dumps(data, indent=1) + "\n")
+    figures.save_rows(KEPT, data)
 
 
 def files():
-    return [(DOC, page.between_marks(DOC, table(kept()), BEGIN))]
+    return [(DOC, page.between_marks(DOC, table(kept()), begin=BEGIN))]
 
 
 def write():

@@ -56,8 +56,7 @@ LIVE = {
 # judged under emulation. ./check omits the slow tests and reports the slow tests as omitted.
 # ./check vm-all runs the slow tests. All live tests that are not in LONG take at most 6 minutes in
 # two guests.
-LONG = ["audit", "audit_left", "crit", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
-        "wake", "wake_cyclictest"]
+LONG = ["audit", "audit_left", "crit", "try", "runq_churn", "runq_cli", "runq_latency", "wake"]
 
 
 def suites(entry, boot):

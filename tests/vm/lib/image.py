@@ -15,7 +15,7 @@ GUEST = Path(__file__).resolve().parent.parent / "guest"
 # Modules of the distribution's kernel that tests need. A module that is missing or built in is not copied. A test whose
 # module is missing is skipped with a reason.
 MODULES = ["veth", "dummy", "sch_etf", "sch_taprio", "sch_mqprio", "sch_fq", "netdevsim",
-           "ptp", "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
+           "ptp", "ptp_mock", "cpuidle-haltpoll"]
 DIRECTORIES = ["bin", "dev", "etc", "proc", "run", "sbin", "sys", "tmp", "modules", "live",
                "truth", "root", "usr/bin"]
 

@@ -47,14 +47,14 @@ class Boot:
     With icount the guest has virtual time: each executed instruction advances the guest's clock by 2^icount ns,
     independent of the host's load. If fine is true, the counter of an arm64 guest advances with each instruction
     instead of each 16th instruction. words has additional words of the kernel's command line. devices has additional
-    devices of QEMU. network is the value of QEMU's option -netdev."""
+    devices of QEMU."""
 
     def __init__(self, name, smp=2, threads=1, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
-                 fine=False, words=(), devices=(), network=None, says=""):
+                 fine=False, words=(), devices=(), says=""):
         self.name, self.smp, self.cgroup, self.icount, self.fine = name, smp, cgroup, icount, fine
         self.idle_states, self.memory_mb, self.says = idle_states, memory_mb, says
         self.threads = threads
-        self.words, self.devices, self.network = words, devices, network
+        self.words, self.devices = words, devices
 
 
 def plain_arguments(arch, boot):
@@ -68,7 +68,6 @@ def plain_arguments(arch, boot):
         smp += f",sockets=1,cores={boot.smp // boot.threads},threads={boot.threads}"
     return [program, "-M", machine, "-smp", smp,
             "-m", str(boot.memory_mb), "-nographic", "-no-reboot", "-nodefaults",
-            *(["-netdev", boot.network] if boot.network else []),
             *(word for device in boot.devices for word in ("-device", device))]
 
 

@@ -8,7 +8,7 @@ from collections import namedtuple
 import verify
 
 # status: "ok", "not ok", "skip", or "unjudged" for a test whose figures cannot be judged, such as times
-# under emulation (tests/live/judge.h).
+# under emulation (live_figure() in tests/live/live.h).
 Result = namedtuple("Result", "suite status what reason notes")
 
 TEST = re.compile(r"(not )?ok\b(?:\s+\d+)?(?:\s*-)?\s*(.*?)(?:\s*# *(SKIP|TODO)\b\s*(.*))?$", re.I)

@@ -173,7 +173,7 @@ static void all_with_load(void)
 	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++)
 		if (!strncmp(runq_choices[i].name, "serve", strlen("serve")))
 			try_runq(&runq_choices[i], runq_choices[i].kind & BRIEF, RUNQ_HIERARCHY_V2,
-				 nr_cpus, source->ops->core(source));
+				 nr_cpus, source->core);
 	load_source_close(source);
 }
 

@@ -1,118 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks wait times on one core, where N - 1 of N runnable tasks wait. Checks that a cgroup filter
- * applies to the woken task, not to the waker.
+ * Checks that a cgroup filter applies to the woken task, not to the waker. tests/truth/runq judges
+ * wait times.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cgroups.h"
 #include "judge.h"
 #include "live.h"
 #include "report/report.h"
 #include "runq_window.h"
 
-#define CROWD	 6
-#define CROWD_MS 600
-#define WAKES	 1000
-
-/*
- * Judges counts that do not depend on other work on the core. Only the function @measure can mark
- * an attempt as disturbed.
- */
-static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
-{
-	const struct judge_opts opts = {.cpu = cpu,
-					.limits = {.taken = INFINITY, .waited = -1},
-					.measure = measure,
-					.arg = arg};
-
-	judge(&opts);
-}
-
-/* Ends a window. Adds the wait time of cgroup @who to @sum_ns and updates @max_ns. */
-static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
-		       double *max_ns, double *negative)
-{
-	struct report *report = window_end(meter, ms);
-	double sum = window_group(report, who, "sum_ns");
-
-	if (!isnan(sum)) {
-		*sum_ns += sum;
-		*max_ns = fmax(*max_ns, window_group(report, who, "max_ns"));
-	}
-	*negative = window_quality(report, "negative_total");
-	report_free(report);
-}
-
-/* Forks a task. The task enters its cgroup, writes a byte to the pipe, and keeps its core busy. */
-static pid_t burner(const char *cgroup, int cpu, int ready)
-{
-	pid_t pid = load_fork(cgroup, cpu);
-
-	if (pid)
-		return pid;
-	if (write(ready, "", 1) != 1)
-		_exit(1);
-	while (true)
-		__asm__ volatile("" ::: "memory");
-}
-
-struct crowd {
-	struct runq_opts opts;
-	const char *cgroup;
-	int cpu;
-};
-
-/*
- * While the tasks share the core, one task runs and all other tasks wait. After all tasks have
- * exited, the sum of the reported wait times contains every wait.
- */
-static void measure_crowd(void *arg, struct verdict *verdict)
-{
-	const struct crowd *crowd = arg;
-	uint64_t first_ns, all_ns, kill_ns, dead_ns;
-	double sum_ns = 0, max_ns = 0, negative = 0, least, most;
-	struct load_stat init = load_init_schedstat();
-	struct meter *meter = window_open(&crowd->opts);
-	pid_t pid[CROWD];
-	int ready[2];
-	char byte;
-
-	if (pipe(ready))
-		live_fail_all("no pipe");
-	window_begin(meter);
-	first_ns = clock_mono_ns();
-	for (int i = 0; i < CROWD; i++)
-		pid[i] = burner(crowd->cgroup, crowd->cpu, ready[1]);
-	for (int i = 0; i < CROWD; i++)
-		if (read(ready[0], &byte, 1) != 1)
-			live_fail_all("a task of the crowd died");
-	all_ns = clock_mono_ns();
-	for (int i = 0; i < 3; i++)
-		add_window(meter, CROWD_MS / 3, crowd->cgroup, &sum_ns, &max_ns, &negative);
-	kill_ns = clock_mono_ns();
-	for (int i = 0; i < CROWD; i++)
-		load_kill(pid[i]);
-	dead_ns = clock_mono_ns();
-	add_window(meter, 0, crowd->cgroup, &sum_ns, &max_ns, &negative);
-	meter->ops->close(meter);
-	close(ready[0]);
-	close(ready[1]);
-	least = (CROWD - 1) * (double)(kill_ns - all_ns);
-	most = CROWD * (double)(dead_ns - first_ns);
-	verdict_count(verdict, sum_ns >= least && sum_ns <= most,
-		      "%d tasks on one core waited %.1f ms, between %.1f and %.1f", CROWD,
-		      sum_ns / 1e6, least / 1e6, most / 1e6);
-	verdict_always(verdict, max_ns <= (double)(dead_ns - first_ns),
-		       "no wait is longer than they lived: %.1f ms", max_ns / 1e6);
-	verdict_always(verdict, negative == 0.0, "no wait ends before it begins");
-	if (load_init_ran(&init))
-		verdict_disturbed(verdict, LOAD_INIT_RAN);
-}
+#define WAKES 1000
 
 /* Copies each byte from pipe @from to pipe @to until the writing end of pipe @from is closed. */
 static void __attribute__((noreturn)) echo(int from, int to)
@@ -237,7 +138,7 @@ static void filter(struct runq_opts opts, const char *asked, const char *other, 
 	opts.nr_cgroups = 1;
 	f.meter = window_open(&opts);
 	window_begin(f.meter);
-	judge_counts(cpu, measure_filter, &f);
+	judge(measure_filter, &f);
 	f.meter->ops->close(f.meter);
 	load_kill(waker);
 	load_kill(f.woken);
@@ -246,7 +147,6 @@ static void filter(struct runq_opts opts, const char *asked, const char *other, 
 int main(void)
 {
 	struct runq_opts opts = {.blame = false};
-	struct crowd crowd;
 	int cpu, other;
 
 	cgroups_open();
@@ -254,14 +154,6 @@ int main(void)
 		live_skip_all("needs two CPUs");
 	opts.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1;
 	live_pin(other);
-	crowd = (struct crowd){.opts = opts, .cpu = cpu};
-	crowd.cgroup = cgroups_make("crowd");
-	judge_counts(cpu, measure_crowd, &crowd);
-	crowd.cgroup = cgroups_make("blamed");
-	crowd.opts.causes = crowd.opts.blame = true;
-	judge_counts(cpu, measure_crowd, &crowd);
-	crowd.opts.source = RUNQ_SOURCE_WAKEUP;
-	judge_counts(cpu, measure_crowd, &crowd);
 	filter(opts, cgroups_make("asked"), cgroups_make("beside"), cpu);
 	return live_done();
 }

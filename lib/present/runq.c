@@ -292,7 +292,7 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 #define IDLE(member, key)	   OPTIONAL(key, member, WITH_IDLE_STATES)
 #define PRESSURE(member, key)	   OPTIONAL(key, pressure_losses.member, WITH_PRESSURE)
 static const struct column_spec optional_losses[] = {
-	RUNQ_AVOIDABLE_LOSSES(AVOIDABLE) RUNQ_IDLE_LOSSES(IDLE) RUNQ_PRESSURE_LOSSES(PRESSURE)};
+	RUNQ_IDLE_LOSSES(IDLE) RUNQ_AVOIDABLE_LOSSES(AVOIDABLE) RUNQ_PRESSURE_LOSSES(PRESSURE)};
 static const struct table_spec optional_losses_table = TABLE("quality", NULL, optional_losses);
 
 static void add_verdict(const struct runq_window *w, struct report *report)
@@ -441,9 +441,10 @@ int runq_report(const struct runq_window *w, const struct overview_window *all,
 	if (w->has_blame)
 		add_blame(w, report);
 	runq_report_quality(w, report);
+	/* Two calls: reports have the keys of avoidable waits first, the JSON Schema has not. */
+	columns_set(report, &optional_losses_table, w->has_avoidable ? WITH_AVOIDABLE : 0, w);
 	columns_set(report, &optional_losses_table,
-		    (w->has_avoidable ? WITH_AVOIDABLE : 0) |
-			    (w->has_idle_states ? WITH_IDLE_STATES : 0) |
+		    (w->has_idle_states ? WITH_IDLE_STATES : 0) |
 			    (w->has_pressure ? WITH_PRESSURE : 0),
 		    w);
 	findings_begin(report);

@@ -72,15 +72,6 @@ static const struct column_spec field_columns[] = {
 const struct table_spec audit_delays_fields_table =
 	TABLE("", NULL, field_columns, .optional = true);
 
-static size_t nr_finished(const struct audit_delays *d)
-{
-	size_t nr = 0;
-
-	array_for_each(row, d->rows, d->nr)
-		nr += row->complete;
-	return nr;
-}
-
 /*
  * Returns the row with the shortest delay above 0, and of several rows the one with the largest or
  * smallest timer slack. Returns NULL without a measured delay above 0.
@@ -160,8 +151,10 @@ static void add_clock_note(const struct audit_delays *d, struct report *report)
 static void add_notes(const struct audit_delays *d, struct report *report)
 {
 	double low = INFINITY, high = 0.0;
+	size_t nr_finished = 0;
 
 	array_for_each(row, d->rows, d->nr) {
+		nr_finished += row->complete;
 		if (!row->delay_ns || isnan(row->true_each_ns))
 			continue;
 		low = fmin(low, row->true_each_ns);
@@ -198,7 +191,7 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 		report_note(report,
 			    "%zu of %llu delays are finished; --resume measures the others, given "
 			    "the --json output or the --save file of this run",
-			    nr_finished(d), (unsigned long long)d->nr_asked);
+			    nr_finished, (unsigned long long)d->nr_asked);
 }
 
 int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,

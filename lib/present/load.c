@@ -247,7 +247,7 @@ static const struct column_spec burst_columns[] = {
 	PERCENTILE(p50_ns, "p50"),
 	PERCENTILE(p90_ns, "p90"),
 	PERCENTILE(p99_ns, "p99"),
-	COLUMN_NESTED(M_BUCKETS, &buckets_table),
+	COLUMN_BUCKETS(),
 };
 static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);

@@ -248,18 +248,13 @@ static void find_pair(const struct load_window *w, struct report *report)
 
 void load_findings(const struct load_window *w, double steal_lost, struct report *report)
 {
-	struct grouped *grouped = calloc(1, sizeof(*grouped));
+	struct grouped grouped = {0};
 
-	if (!grouped) {
-		report->failed = true;
-		return;
-	}
 	cpuset_for_each(cpu, &w->cpus)
 		if (!(w->cpu[cpu].flags & LOAD_NO_FIGURE))
-			look_at(w, cpu, grouped);
-	array_for_each(alike, grouped->list, grouped->nr)
+			look_at(w, cpu, &grouped);
+	array_for_each(alike, grouped.list, grouped.nr)
 		add_finding(w, alike, steal_lost, report);
-	free(grouped);
 	find_shared(w, report);
 	find_pair(w, report);
 }

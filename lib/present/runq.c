@@ -19,7 +19,7 @@ struct group_row {
 	struct runq_group_window g;
 };
 
-/* Conditions for columns of the table of groups. */
+/* Conditions for columns (column_spec.when). */
 enum {
 	PER_CPU = 1 << 0,
 	PER_COMM = 1 << 1,
@@ -31,8 +31,10 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	WITH_WAITS_SEEN = 1 << 9, /* for top-level keys */
+	WITH_WAITS_SEEN = 1 << 9,
 	PER_VM = 1 << 11,
+	WITH_IDLE_STATES = 1 << 12,
+	WITH_PRESSURE = 1 << 13,
 };
 
 #define GROUP(id, member, ...) COLUMN(struct group_row, id, member, __VA_ARGS__)
@@ -74,7 +76,7 @@ static const struct column_spec group_columns[] = {
 	GROUP(M_IDLE_CPU, g.idle_cpu, .when = WITH_AVOIDABLE, DATA_ONLY),
 	GROUP(M_EXCLUDED_NS, g.excluded_ns, .when = WITH_AVOIDABLE),
 	GROUP(M_EXCLUDED_CPU, g.excluded_cpu, .when = WITH_AVOIDABLE, DATA_ONLY),
-	COLUMN_NESTED(M_BUCKETS, &buckets_table),
+	COLUMN_BUCKETS(),
 };
 
 #define GROUPS(title) TABLE("groups", title, group_columns, .rank = "sum_ns")
@@ -261,39 +263,37 @@ static void add_blame(const struct runq_window *w, struct report *report)
 }
 
 struct quality_row {
-	double schedstat_ratio, missing_from_run_delay_ratio, percentile_error_ratio, sample_ratio;
-	uint64_t kernel_bytes;
+	struct runq_window w;
+	double percentile_error_ratio;
 };
 
+#define QUALITY(id, member)	COLUMN(struct quality_row, id, member)
+#define LOSS(member, key, from) QUALITY(M_##key##_total, w.losses.member),
 static const struct column_spec quality_columns[] = {
-	COLUMN(struct quality_row, M_SCHEDSTAT_RATIO, schedstat_ratio),
-	COLUMN(struct quality_row, M_MISSING_FROM_RUN_DELAY_RATIO, missing_from_run_delay_ratio),
-	COLUMN(struct quality_row, M_PERCENTILE_ERROR_RATIO, percentile_error_ratio),
-	COLUMN(struct quality_row, M_SAMPLE_RATIO, sample_ratio),
-	COLUMN(struct quality_row, M_KERNEL_BYTES, kernel_bytes),
-};
+	QUALITY(M_SCHEDSTAT_RATIO, w.schedstat_ratio),
+	QUALITY(M_MISSING_FROM_RUN_DELAY_RATIO, w.missing_from_run_delay_ratio),
+	QUALITY(M_PERCENTILE_ERROR_RATIO, percentile_error_ratio),
+	QUALITY(M_SAMPLE_RATIO, w.sample_ratio),
+	QUALITY(M_KERNEL_BYTES, w.kernel_bytes),
+	RUNQ_LOSSES(LOSS)};
 const struct table_spec runq_quality_table =
 	TABLE("quality", NULL, quality_columns, .optional = true);
 
-#define LOSS(member, key, from) COLUMN(struct runq_losses, M_##key##_total, member),
-static const struct column_spec loss_columns[] = {RUNQ_LOSSES(LOSS)};
-const struct table_spec runq_losses_table =
-	TABLE("quality", NULL, loss_columns, .optional = true);
-
 void runq_report_quality(const struct runq_window *w, struct report *report)
 {
-	struct quality_row row = {
-		.schedstat_ratio = w->schedstat_ratio,
-		.missing_from_run_delay_ratio = w->missing_from_run_delay_ratio,
-		/* Without the fine histogram, the error depends on the distance of the boundaries. */
-		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
-		.sample_ratio = w->sample_ratio,
-		.kernel_bytes = w->kernel_bytes,
-	};
+	/* Without the fine histogram, the error depends on the distance of the boundaries. */
+	struct quality_row row = {*w, w->steps_only ? NAN : 1.0 / HIST_SUB};
 
 	columns_set(report, &runq_quality_table, 0, &row);
-	columns_set(report, &runq_losses_table, 0, &w->losses);
 }
+
+#define OPTIONAL(key, member, if_) COLUMN(struct runq_window, M_##key##_total, member, .when = if_),
+#define AVOIDABLE(member, key)	   OPTIONAL(key, member, WITH_AVOIDABLE)
+#define IDLE(member, key)	   OPTIONAL(key, member, WITH_IDLE_STATES)
+#define PRESSURE(member, key)	   OPTIONAL(key, pressure_losses.member, WITH_PRESSURE)
+static const struct column_spec optional_losses[] = {
+	RUNQ_IDLE_LOSSES(IDLE) RUNQ_AVOIDABLE_LOSSES(AVOIDABLE) RUNQ_PRESSURE_LOSSES(PRESSURE)};
+static const struct table_spec optional_losses_table = TABLE("quality", NULL, optional_losses);
 
 static void add_verdict(const struct runq_window *w, struct report *report)
 {
@@ -441,6 +441,12 @@ int runq_report(const struct runq_window *w, const struct overview_window *all,
 	if (w->has_blame)
 		add_blame(w, report);
 	runq_report_quality(w, report);
+	/* Two calls: reports have the keys of avoidable waits first, the JSON Schema has not. */
+	columns_set(report, &optional_losses_table, w->has_avoidable ? WITH_AVOIDABLE : 0, w);
+	columns_set(report, &optional_losses_table,
+		    (w->has_idle_states ? WITH_IDLE_STATES : 0) |
+			    (w->has_pressure ? WITH_PRESSURE : 0),
+		    w);
 	findings_begin(report);
 	runq_findings(w, !all, report);
 	if (all)
@@ -493,10 +499,7 @@ const struct table_spec *const runq_tables[] = {
 	&waits_table,
 	&findings_table,
 	&runq_quality_table,
-	&runq_losses_table,
-	&runq_idle_losses_table,
-	&runq_avoidable_losses_table,
-	&runq_pressure_losses_table,
+	&optional_losses_table,
 	NULL,
 };
 

@@ -50,16 +50,15 @@ void runq_note_unknown(const struct runq_window *window, struct report *report);
 extern const struct table_spec runq_scheduler_table;
 void runq_report_scheduler(const struct runq_window *window, struct report *report);
 /* Adds losses, the comparison with the kernel's figures, and the kernel memory in use. */
-extern const struct table_spec runq_quality_table, runq_losses_table;
+extern const struct table_spec runq_quality_table;
 void runq_report_quality(const struct runq_window *window, struct report *report);
 
-extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
-	runq_pressure_losses_table, runq_avoidable_losses_table;
+extern const struct table_spec runq_idle_table, runq_pressure_table;
 void runq_report_idle(const struct runq_window *window, struct report *report);
 void runq_report_advice(const struct runq_window *window, struct report *report);
 
 void runq_avoidable_findings(const struct runq_window *window, struct report *report);
-/* Adds the loss counters of avoidable wait time, and a note if the bounds of this time differ. */
+/* Adds a note if the bounds of avoidable wait time differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 void runq_report_pressure(const struct runq_window *window, struct report *report);

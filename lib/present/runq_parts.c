@@ -27,11 +27,6 @@ const struct table_spec runq_idle_table =
 	TABLE("idle_states", "waits for a core to leave its idle state", idle_columns,
 	      .rank = "wait_ns");
 
-#define LOSS(member, key) COLUMN(struct runq_window, M_##key##_total, member),
-static const struct column_spec idle_loss_columns[] = {RUNQ_IDLE_LOSSES(LOSS)};
-const struct table_spec runq_idle_losses_table =
-	TABLE("quality", NULL, idle_loss_columns, .optional = true);
-
 void runq_report_idle(const struct runq_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &runq_idle_table, 0);
@@ -41,7 +36,6 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 
 		columns_row(table, &(struct idle_row){runq_party_path(&s->party), *s, avg_ns});
 	}
-	columns_set(report, &runq_idle_losses_table, 0, w);
 }
 
 /* Sums the idle state of @like over all groups. */
@@ -105,10 +99,6 @@ static const struct finding_rule excluded = {"excluded", "affinity", LEAST,
 					     "cpuset.cpus.effective of the cgroup, and allow more "
 					     "CPUs with taskset -acp LIST PID or cpuset.cpus"};
 
-static const struct column_spec avoidable_loss_columns[] = {RUNQ_AVOIDABLE_LOSSES(LOSS)};
-const struct table_spec runq_avoidable_losses_table =
-	TABLE("quality", NULL, avoidable_loss_columns, .optional = true);
-
 static const char *cpu_words(uint32_t cpu, char *buf, size_t size)
 {
 	if (cpu == UINT32_MAX)
@@ -153,7 +143,6 @@ void runq_report_avoidable(const struct runq_window *w, struct report *report)
 	uint64_t most = 0;
 	char buf[32];
 
-	columns_set(report, &runq_avoidable_losses_table, 0, w);
 	array_for_each(group, w->groups, w->nr_groups) {
 		uint64_t width = group->avoidable_most_ns - group->avoidable_ns;
 
@@ -203,11 +192,6 @@ const struct table_spec runq_pressure_table =
 	TABLE("pressure", "wall time in which a task waited for a core, with all below",
 	      pressure_columns, .rank = "waiting_ns");
 
-#define PRESSURE_LOSS(member, key) COLUMN(struct runq_pressure_losses, M_##key##_total, member),
-static const struct column_spec pressure_loss_columns[] = {RUNQ_PRESSURE_LOSSES(PRESSURE_LOSS)};
-const struct table_spec runq_pressure_losses_table =
-	TABLE("quality", NULL, pressure_loss_columns, .optional = true);
-
 void runq_report_pressure(const struct runq_window *w, struct report *report)
 {
 	struct table *table =
@@ -228,7 +212,6 @@ void runq_report_pressure(const struct runq_window *w, struct report *report)
 					   *p,
 				   });
 	}
-	columns_set(report, &runq_pressure_losses_table, 0, &w->pressure_losses);
 }
 
 void runq_report_pressure_notes(const struct runq_window *w, struct report *report)

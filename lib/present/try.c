@@ -324,8 +324,8 @@ static const struct column_spec field_columns[] = {
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 
 const struct table_spec *const try_tables[] = {
-	&fields_table, &settings_table,	    &effects_table,	&causes_table, &blame_table,
-	&pairs_table,  &runq_quality_table, &runq_losses_table, NULL,
+	&fields_table, &settings_table, &effects_table,	     &causes_table,
+	&blame_table,  &pairs_table,	&runq_quality_table, NULL,
 };
 
 int try_report(const struct try_opts *opts, const struct try_window *w, struct report **ret_report)

@@ -12,7 +12,11 @@
 struct fields_row {
 	struct wake_window w;
 	const char *guest;
+	double drift_ppb;
+	uint64_t dma_ns, dma_half_ns;
 };
+
+#define WITH_NIC 1
 
 static const struct column_spec fields[] = {
 #define FIELD(id, member, ...) COLUMN(struct fields_row, id, w.member, __VA_ARGS__)
@@ -42,18 +46,34 @@ static const struct column_spec fields[] = {
 };
 static const struct table_spec fields_table = TABLE("", NULL, fields);
 
+#define LOSS(member, key)  FIELD(M_##key##_total, member, .flags = COLUMN_LATER),
+#define OF_NIC(id, member) COLUMN(struct fields_row, id, member, .when = WITH_NIC)
+static const struct column_spec quality_columns[] = {
+	WAKE_LOSSES(LOSS) OF_NIC(M_WAKE_PHC_HALF_NS, w.card.half_window_ns),
+	OF_NIC(M_WAKE_PHC_DRIFT_PPB, drift_ppb),
+	OF_NIC(M_WAKE_DMA_NS, dma_ns),
+	OF_NIC(M_WAKE_DMA_HALF_NS, dma_half_ns),
+};
+static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
+
 static void add_fields(const struct wake_window *w, struct report *report)
 {
 	const struct virt *virt = &w->machine.virt;
+	const struct wake_card *card = &w->card;
+	bool dma_known = !card->software && (card->dma.nr || card->dma_given);
 	struct fields_row row = {
 		.w = *w,
 		.guest = virt->kind != VIRT_GUEST ? NULL
 			 : virt->name[0]	  ? virt->name
 						  : "yes",
+		.drift_ppb = round(card->drift_ppb),
+		.dma_ns = dma_known ? (uint64_t)card->dma.median_ns : UINT64_MAX,
+		.dma_half_ns = card->dma.nr ? (uint64_t)card->dma.half_spread_ns : UINT64_MAX,
 	};
 
 	columns_set(report, &fields_table, 0, &row);
 	columns_set(report, &wake_machine_table, 0, &w->machine.machine);
+	columns_set(report, &quality_table, wake_has(w->sources, WAKE_NIC) ? WITH_NIC : 0, &row);
 }
 
 struct state_row {
@@ -103,7 +123,7 @@ static const struct column_spec state_columns[] = {
 	STATE(M_WAKE_PACKAGE_TOTAL, package_slept, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_VERDICT, verdict),
 	STATE(M_SUM_NS, s.sum_ns, .when = IF_PASSIVE, .flags = COLUMN_DATA_ONLY),
-	COLUMN_NESTED(M_BUCKETS, &buckets_table, .when = IF_PASSIVE, .flags = COLUMN_DATA_ONLY),
+	COLUMN_BUCKETS(.when = IF_PASSIVE, .flags = COLUMN_DATA_ONLY),
 };
 static const struct table_spec states_table = TABLE("states", NULL, state_columns);
 
@@ -289,46 +309,11 @@ static void add_tables(const struct wake_window *w, struct report *report)
 	columns_rows(report, &cpus_table, w->cpus, w->nr_cpus, sizeof(*w->cpus));
 }
 
-#define LOSS(member, key) \
-	COLUMN(struct wake_window, M_##key##_total, member, .flags = COLUMN_LATER),
-static const struct column_spec loss_columns[] = {WAKE_LOSSES(LOSS)};
-static const struct table_spec losses_table = TABLE("quality", NULL, loss_columns);
-
-struct nic_row {
-	uint64_t half_window_ns;
-	double drift_ppb;
-	uint64_t dma_ns, dma_half_ns;
-};
-
-static const struct column_spec nic_columns[] = {
-	COLUMN(struct nic_row, M_WAKE_PHC_HALF_NS, half_window_ns),
-	COLUMN(struct nic_row, M_WAKE_PHC_DRIFT_PPB, drift_ppb),
-	COLUMN(struct nic_row, M_WAKE_DMA_NS, dma_ns),
-	COLUMN(struct nic_row, M_WAKE_DMA_HALF_NS, dma_half_ns),
-};
-static const struct table_spec nic_table = TABLE("quality", NULL, nic_columns, .optional = true);
-
 const struct table_spec *const wake_tables[] = {
-	&fields_table,	&wake_machine_table, &states_table,   &totals_table,  &budgets_table,
-	&stages_table,	&pairs_table,	     &residency_table, &findings_table,
-	&cpus_table,	&losses_table,	     &nic_table,       NULL,
+	&fields_table,	 &wake_machine_table, &states_table,  &totals_table,
+	&budgets_table,	 &stages_table,	      &pairs_table,   &residency_table,
+	&findings_table, &cpus_table,	      &quality_table, NULL,
 };
-
-static void add_quality(const struct wake_window *w, struct report *report)
-{
-	const struct wake_card *card = &w->card;
-	bool dma_known = !card->software && (card->dma.nr || card->dma_given);
-	struct nic_row row = {
-		.half_window_ns = card->half_window_ns,
-		.drift_ppb = round(card->drift_ppb),
-		.dma_ns = dma_known ? (uint64_t)card->dma.median_ns : UINT64_MAX,
-		.dma_half_ns = card->dma.nr ? (uint64_t)card->dma.half_spread_ns : UINT64_MAX,
-	};
-
-	columns_set(report, &losses_table, 0, w);
-	if (wake_has(w->sources, WAKE_NIC))
-		columns_set(report, &nic_table, 0, &row);
-}
 
 int wake_report(const struct wake_window *w, struct report **ret_report)
 {
@@ -345,7 +330,6 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 		return -ENOMEM;
 	add_fields(w, report);
 	add_tables(w, report);
-	add_quality(w, report);
 	findings_begin(report);
 	wake_findings(w, report);
 	wake_notes(w, report);

@@ -215,8 +215,8 @@ static void note_package(const struct wake_window *w, struct report *report)
 {
 	bool known = false, slept = false, deep = false;
 
-	for (size_t i = 0; i < w->nr_states; i++) {
-		const struct wake_evidence *e = &w->states[i].evidence;
+	array_for_each(s, w->states, w->nr_states) {
+		const struct wake_evidence *e = &s->evidence;
 
 		if (!e->package_can)
 			continue;

@@ -175,7 +175,7 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 			}
 	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
 		row.count += count[i];
-		/* Of the empty buckets before the shortest latency, keep only the last. */
+		/* Skip all but the last of the empty buckets before the shortest latency. */
 		if (!row.count && !count[i + 1])
 			continue;
 		row.le_ns = hist_high(i) - 1;

@@ -29,7 +29,7 @@ static void set(struct value *value, const struct column_spec *spec, const void 
 	const void *at = (const char *)from + spec->offset;
 	bool empty_is_null = spec->flags & COLUMN_EMPTY_IS_NULL;
 
-	if (spec->kind != COLUMN_TABLE)
+	if (spec->kind != COLUMN_BUCKET_TABLE)
 		value_null(value);
 	switch (spec->kind) {
 	case COLUMN_U32:
@@ -59,7 +59,7 @@ static void set(struct value *value, const struct column_spec *spec, const void 
 	case COLUMN_CHARS:
 		value_str(value, empty_is_null && !*(const char *)at ? NULL : at);
 		break;
-	case COLUMN_TABLE:
+	case COLUMN_BUCKET_TABLE:
 	case COLUMN_NUMBERED:
 		break;
 	}

@@ -12,7 +12,7 @@
 
 /* Type of the struct member that a column shows, and the value that becomes null. */
 enum column_kind {
-	COLUMN_TABLE,	 /* cells are nested tables, which columns_buckets() creates */
+	COLUMN_BUCKET_TABLE, /* cells are nested tables, which columns_buckets() creates */
 	COLUMN_NUMBERED, /* one column for each percentile that columns_percentiles() adds */
 	COLUMN_U32,	 /* UINT32_MAX is null */
 	COLUMN_U64,	 /* UINT64_MAX is null */
@@ -46,8 +46,7 @@ struct column_spec {
 	 * columns_table().
 	 */
 	unsigned int when;
-	const char *key, *title; /* such as "p99_ns" and "p99"; NULL: key and title of the metric */
-	const struct table_spec *nested;
+	const char *key, *title; /* NULL selects the key or title of the metric */
 };
 
 /* view_schema() writes the JSON Schema of a command from the specifications of its tables. */
@@ -85,9 +84,9 @@ struct table_spec {
 		.metric = (id), .kind = COLUMN_KIND(type, member), \
 		.offset = offsetof(type, member), __VA_ARGS__      \
 	}
-#define COLUMN_NESTED(id, table, ...)                                                \
-	{                                                                            \
-		.metric = (id), .kind = COLUMN_TABLE, .nested = (table), __VA_ARGS__ \
+#define COLUMN_BUCKETS(...)                                                   \
+	{                                                                     \
+		.metric = M_BUCKETS, .kind = COLUMN_BUCKET_TABLE, __VA_ARGS__ \
 	}
 /* The N in @name, such as "pN_ns", is replaced by the digits of each percentile. */
 #define COLUMN_PERCENTILES(id, name)                                   \

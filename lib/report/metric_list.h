@@ -97,7 +97,6 @@
 	X(M_TASK_COUNT, "switches_total", "runs", UNIT_COUNT, "times the task left the core")      \
 	X(M_BURST_LE_NS, "le_ns", "up to", UNIT_NS, "upper edge of the bucket, inclusive")         \
 	X(M_COUNT, "count", "count", UNIT_COUNT, "number of events")                               \
-	X(M_MIN_NS, "min_ns", "min", UNIT_NS, "smallest")                                          \
 	X(M_AVG_NS, "avg_ns", "avg", UNIT_NS, "sum ÷ count")                                       \
 	X(M_MAX_NS, "max_ns", "max", UNIT_NS, "largest")                                           \
 	X(M_SUM_NS, "sum_ns", "sum", UNIT_NS, "sum")                                               \
@@ -224,7 +223,6 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_NAME, "name", "state", UNIT_TEXT, "idle state that was requested")                \
 	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT,                                            \
 	  "source of the wake-up: timer, remote, nic or passive")                                  \
-	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "name of the run: its machine")                     \
 	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
 	  "only idle state that was allowed; null: all states that were allowed before")           \
 	X(M_WAKE_PREFERENCE, "preference", "preference", UNIT_TEXT, "energy performance preference or bias that was set; null: as before") \

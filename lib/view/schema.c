@@ -59,10 +59,10 @@ static json_t *describe(const struct column_spec *col)
 
 	if (unit_of(metric))
 		json_object_set_new(json, "x-unit", json_string(unit_of(metric)));
-	if (col->nested) {
+	if (col->kind == COLUMN_BUCKET_TABLE) {
 		json_t *items = new_object();
 
-		add_columns(items, col->nested);
+		add_columns(items, &buckets_table);
 		json_object_set_new(json, "items", items);
 	}
 	return json;

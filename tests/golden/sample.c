@@ -176,7 +176,7 @@ struct report *sample_edges(void)
 	value_u64(report_field(report, M_SUM_NS), UINT64_MAX);
 	value_u64(report_field(report, M_MAX_NS), INT64_MAX);
 	value_f64(report_field(report, M_AVG_NS), -1234.5);
-	value_f64(report_field(report, M_MIN_NS), 0.1 + 0.2);
+	value_f64(report_field(report, M_WAKE_MIN_NS), 0.1 + 0.2);
 	value_u64(report_field(report, M_CPU), UINT64_MAX);
 	value_str(report_field(report, M_FLAGS), "\001");
 	value_f64(report_field(report, M_CMP_PROCSTAT), 1e-12);

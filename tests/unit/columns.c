@@ -27,7 +27,7 @@ static const struct column_spec specs[] = {
 	COLUMN(struct row, M_WAKE_SOURCE, source, .key = "from", .title = "whence"),
 	COLUMN(struct row, M_DETAIL, owned),
 	COLUMN(struct row, M_COMM, comm),
-	COLUMN_NESTED(M_BUCKETS, &buckets_table),
+	COLUMN_BUCKETS(),
 };
 static const struct table_spec cpus = TABLE("cpus", "cores", specs, .text_hidden = true);
 static const struct table_spec singles = TABLE("quality", NULL, specs);

@@ -215,7 +215,7 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 {
 	/* Perfetto timestamps are CLOCK_BOOTTIME, which includes suspend. */
 	uint64_t boot_ns = w->timeline->boot_ns - w->timeline->end_ns;
-	uint32_t current = w->current;
+	uint32_t pid;
 	size_t begin;
 
 	/* BUNDLE_LOST marks lost events before the first event of a bundle. */
@@ -224,10 +224,12 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	if (!w->m.len)
 		open_bundle(w, e);
 	begin = w->m.len;
-	if (e->cpu == w->cpu && e->kind == TIMELINE_SWITCH)
-		current = e->pid;
+	if (e->kind >= TIMELINE_WAKING && e->kind <= TIMELINE_MIGRATE)
+		pid = e->other;
+	else
+		pid = e->kind == TIMELINE_SWITCH ? e->pid : w->current;
 	proto_u64(&w->m, EVENT_TIME, e->ns + boot_ns);
-	proto_u64(&w->m, EVENT_PID, e->kind >= TIMELINE_WAKING && e->kind <= TIMELINE_MIGRATE ? e->other : current);
+	proto_u64(&w->m, EVENT_PID, pid);
 	if (put_kind(w, e))
 		proto_close(&w->m, BUNDLE_EVENT, begin);
 	else

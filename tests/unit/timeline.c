@@ -89,12 +89,18 @@ static const struct timeline timeline = {
 static char *text;
 static size_t text_len;
 
-static void write_with(int (*write)(FILE *out, const struct timeline *t))
+static void write_timeline(int (*write)(FILE *out, const struct timeline *t),
+			   const struct timeline *t)
 {
 	FILE *out = open_memstream(&text, &text_len);
 
-	assert_int_equal(write(out, &timeline), 0);
+	assert_int_equal(write(out, t), 0);
 	fclose(out);
+}
+
+static void write_with(int (*write)(FILE *out, const struct timeline *t))
+{
+	write_timeline(write, &timeline);
 }
 
 /* Slices that are open at a gap or at the end of the recording end there. */
@@ -246,6 +252,28 @@ TEST(perfetto_has_the_numbers_of_its_schema)
 	flatten(out, text, text + text_len, "");
 	fclose(out);
 	assert_string_equal(seen, expected);
+	free(seen);
+	free(text);
+}
+
+/* The task of CPU 0 is not the task of the first event of CPU 1. */
+TEST(perfetto_first_event_of_a_cpu)
+{
+	struct timeline_event two[] = {
+		{.ns = 1000, .kind = TIMELINE_SWITCH, .cpu = 0, .pid = 0, .other = 9},
+		{.ns = 1001, .kind = TIMELINE_IDLE_LEAVE, .cpu = 1},
+	};
+	struct timeline t = timeline;
+	char *seen;
+	size_t len;
+	FILE *out = open_memstream(&seen, &len);
+
+	t.events = two;
+	t.nr_events = ARRAY_SIZE(two);
+	write_timeline(timeline_perfetto, &t);
+	flatten(out, text, text + text_len, "");
+	fclose(out);
+	assert_non_null(strstr(seen, "1.1: 1=1\n1.1.2: 1=101001 2=0\n"));
 	free(seen);
 	free(text);
 }

@@ -348,6 +348,28 @@ void incident_cron(void)
 	}
 }
 
+/* Starts a shell every 50 ms. Each shell starts a compiler, and exits after the compiler. */
+void incident_build(void)
+{
+	uint64_t next = clock_mono_ns();
+
+	signal(SIGCHLD, SIG_IGN);
+	for (;;) {
+		if (!fork()) {
+			prctl(PR_SET_NAME, "sh");
+			if (!fork()) {
+				prctl(PR_SET_NAME, "cc1");
+				incident_burn(12 * NSEC_PER_MSEC);
+				_exit(0);
+			}
+			wait(NULL);
+			_exit(0);
+		}
+		next += 50 * NSEC_PER_MSEC;
+		truth_sleep_until(next);
+	}
+}
+
 static void *serve(void *unused)
 {
 	for (;;) {

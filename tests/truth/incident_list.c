@@ -271,6 +271,16 @@ const struct incident incidents[] = {
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
 	},
+	/* Only make, the parent of the shells, is there when the window ends. */
+	{
+		.name = "build",
+		.loads = {{LOAD("/app", 6), OFTEN},
+			  {LOAD("/", 1), .comm = "make", .run = incident_build}},
+		.alone = true,
+		.rule = "short_lived",
+		.culprit = "cc1",
+		.words = {"started by make"},
+	},
 	{
 		.name = "fork-bomb",
 		.loads = {{LOAD("/app", 3), OFTEN},
@@ -363,7 +373,6 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/* The kernel schedules each session in the root cgroup as a group (autogroup). */
 	/* Threads that wait for a lock of the service in a loop have the name of the service. */
 	{
 		.name = "spinners",
@@ -389,6 +398,7 @@ const struct incident incidents[] = {
 		.rule = "short_lived",
 		.culprit = "/cron: gzip",
 	},
+	/* The kernel schedules each session in the root cgroup as a group (autogroup). */
 	{
 		.name = "session",
 		.loads = {{LOAD("/app", 2), SERVICE},

@@ -141,6 +141,7 @@ void incident_timers_end(void);
 void incident_pipeline(void);
 void incident_collector(void);
 void incident_spinners(void);
+void incident_build(void);
 void incident_cron(void);
 void incident_threads(void);
 void incident_containers(void);

@@ -176,8 +176,8 @@ struct runq_cell {
 };
 
 /*
- * Value of throttled_ns if throttling may have ended during the wait, but the total throttled time
- * before the wait is unknown.
+ * Value of throttled_ns if the throttled time of the wait is unknown, because the total throttled
+ * time before the wait is unknown.
  */
 #define RUNQ_THROTTLED_UNKNOWN ((__u64)-1)
 
@@ -464,8 +464,8 @@ _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/met
 
 /*
  * Hash table of each core in which the fast path counts blame. A pair of victim and culprit keeps
- * its cell of the hash table until one of the two groups ends. If the cell of a pair is in use by
- * another pair, the pair is counted in a struct runq_row. The counters of a struct runq_pair_cell
+ * its cell of the hash table until one of the two groups ends. If another pair uses the cell, the
+ * waits of the pair are counted in a struct runq_row. The counters of a struct runq_pair_cell
  * only grow. User space adds the counters of the cell and of the row of each pair.
  */
 #define RUNQ_NR_PAIRS	 512

@@ -25,7 +25,7 @@
 #define RUNQ_AVOIDABLE_ALL_SETS ((1ULL << RUNQ_AVOIDABLE_SETS) - 1)
 
 /*
- * Accumulator of the time during which a condition holds, in one word. The lower 12 bits of an
+ * A 64-bit accumulator of the time during which a condition holds. The lower 12 bits of an
  * accumulator are the number n of open intervals (signed). The upper bits of an accumulator are
  * `sum`: the end times of closed intervals minus the start times of all intervals. At the current
  * time t, an accumulator represents the time `sum` + n × t, modulo 2^52 ns. One atomic addition

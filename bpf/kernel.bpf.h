@@ -254,8 +254,8 @@ struct bpf_iter__task {
 	})
 
 /*
- * Previous and next task of sched_switch. clang would compile plain C to a load at a computed
- * offset, which the verifier forbids.
+ * Previous and next task of sched_switch. TP_ARG() loads them from a constant offset, because clang
+ * would compile plain C to a load at a computed offset, which the verifier forbids.
  */
 #define switch_prev(args, state_first) ((state_first) ? TP_ARG(args, 16) : TP_ARG(args, 8))
 #define switch_next(args, state_first) ((state_first) ? TP_ARG(args, 24) : TP_ARG(args, 16))

@@ -130,8 +130,8 @@ def check_held():
         held = [line for line in body.decode().split("\n") if line.startswith("subtick_http_response_bytes")]
         if status != 200 or not held:
             yield f"/metrics: {status}, {body[:100]!r}"
-        # A recording of 15 MiB that starts below the limit of 48 MiB may exceed the limit. The
-        # memory of the exporter above 48 MiB is reserved for scrapes.
+        # The exporter starts a recording of 15 MiB while its responses use less than 48 MiB, so two
+        # recordings can exceed the limit.
         elif float(held[0].rsplit(" ", 1)[1]) > (48 + 2 * 15) << 20:
             yield f"{held[0]} although 48 MiB are the limit"
 

@@ -50,7 +50,7 @@ HALVES = re.compile(rf"(?<=\()(?P<left>{TERM} (?:&&|\|\|) )(?={TERM}\)?)|(?P<rig
 # Patterns of changes that no test can detect. RELEASE: a removed release of memory or of a
 # descriptor, which only leak checks detect, or a removed log line. ARRAY: a larger array.
 # SYMMETRIC: swapped arguments of a comparison. EXTREME: < instead of <= if the next line assigns
-# one side to the other side. constant() skips two further kinds of changes that no test can detect:
+# one side to the other side. The function constant() skips two further kinds of changes:
 # another value in the initializer of a whole struct, and another address in the type expression
 # ((struct x *)0)->member.
 RELEASE = re.compile(r"\t+(?:free|close|fclose|closedir|munmap|log_line|\w+_(?:free|close|unref|destroy))\(")

@@ -108,8 +108,8 @@ static const struct limit *limit_here(void)
 }
 
 /*
- * Creates cgroups as kubelet does. The test waits once in each cgroup, so that all cgroups have
- * counters and blame.
+ * Creates cgroups as kubelet does. A task of each cgroup waits once for a core, so that each
+ * cgroup has counters, also of blame.
  */
 static void enter_pods(void)
 {

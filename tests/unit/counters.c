@@ -223,7 +223,7 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 	free(all);
 }
 
-/* tsc and calibrated share one counter. Another program takes it in the second window. */
+/* tsc and calibrated share one counter. Another program uses the counter in the second window. */
 TEST_WITH(test_both_modes, setup, NULL)
 {
 	struct load_source_opts opts = {.nr_cpus = 1, .event = "r11"};
@@ -382,7 +382,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* While a BPF program stores its first value, the value from the start is used. */
+	/* While a BPF program stores its first value, the sample has the counter's value at the start. */
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);

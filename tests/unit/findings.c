@@ -141,7 +141,7 @@ TEST(too_much_shown)
 	report_free(report);
 }
 
-/* Both siblings are busy while a core is idle. The finding has the least overlap. */
+/* Both siblings are busy while a core is idle, for at least 50 % + 80 % - 100 % of the time. */
 TEST(shared_core)
 {
 	struct load_core list[] = {

@@ -229,7 +229,7 @@ TEST(test_exact_ns)
 	assert_true(w.busy_ns == busy);
 	assert_true(w.part_ns[LOAD_PART_TASK] == busy);
 	assert_true(w.part_ns[LOAD_PART_IDLE] == window - busy);
-	/* If the source's clock had another rate, busy time is scaled to the window. */
+	/* The source's clock was four times slower than the window's, so busy time is scaled by 4. */
 	cur.total = 5 + window / 4;
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);

@@ -148,7 +148,7 @@ TEST_WITH(like_softirq_threads, reset, NULL)
 		}
 }
 
-/* Preempted softirqs, one in ksoftirqd, continue with their task and free their entry. */
+/* A preempted softirq continues when its task runs again, and then frees its table entry. */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
 	struct load_sample s;
@@ -196,7 +196,7 @@ TEST_WITH(preempted_and_back, reset, NULL)
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
-/* Softirqs beyond the table are lost, but the parts still add up. */
+/* Preempted softirqs without a free table entry are lost. The sum of all parts stays right. */
 TEST_WITH(preempted_too_often, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED + 2];

@@ -178,7 +178,7 @@ TEST(unknown)
 	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
 	/* A card without timestamps is tried 8 times, because each costs a timeout. */
 	assert_int_equal(card.sent, 8);
-	/* Timestamps from before the launch are ignored. 13 of 64 are too few. */
+	/* Timestamps from before the launch are ignored. 13 timestamps of 64 packets are too few. */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	measure(true, HWTSTAMP_TX_OFF, early, 1, &dma);

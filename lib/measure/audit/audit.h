@@ -196,7 +196,10 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 /* Finds the tick from the changes of the busy columns, under a load in user and system mode. */
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		      const struct audit_watch *watch);
-/* Computes the coherence of the irq columns with the tick under a load of interrupts. */
+/*
+ * Computes irq_coherence under a load of interrupts: 1 if the irq columns change only at ticks, near
+ * 0 if the columns change at random times.
+ */
 void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
 /* Measures an unknown tick in at most a quarter of @budget_ns, or without limit if it is 0. */
 int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,

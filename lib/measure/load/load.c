@@ -133,7 +133,7 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* Reads the lists that options such as --irq add. A list that cannot be read is NULL. */
+/* Reads the optional lists, such as the interrupts of --irq. A list that cannot be read is NULL. */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];

@@ -12,7 +12,7 @@
 #include "measure/wake/window.h"
 
 #define OVERVIEW_CGROUPS 32
-/* Minimum wait time of a cgroup whose settings are read, as a share of the window. */
+/* The settings of a cgroup are read only if it waits for at least this share of the window. */
 #define OVERVIEW_LEAST 0.01
 
 enum overview_part {

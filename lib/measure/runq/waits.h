@@ -41,7 +41,10 @@ struct runq_group_window {
 	double judged_ns;
 	/* relative standard error of `count` due to sampling; NAN if all waits are counted */
 	double count_stderr_ratio;
-	/* like count_stderr_ratio for sum_ns; also NAN without a fine histogram */
+	/*
+	 * relative standard error of `sum_ns` due to sampling; NAN if all waits are counted, or
+	 * without a fine histogram
+	 */
 	double sum_stderr_ratio;
 	struct hist hist; /* counts of sampled waits in buckets of runq_scale(), not extrapolated */
 };

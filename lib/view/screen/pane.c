@@ -182,7 +182,10 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
 }
 
-/* Draws a pane from line @top to the line above @footer. Returns its number of table lines. */
+/*
+ * Draws a pane from line @top to the line above @footer. Returns the number of table lines that fit
+ * into the pane.
+ */
 static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     int top, int footer, struct canvas *canvas)
 {

@@ -231,7 +231,8 @@ static int by_rank(const void *a, const void *b)
 
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
 {
-	struct ranked *ranked = malloc((nr + 1) * sizeof(*ranked));
+	/* @rows may be NULL if there are no rows. qsort() does not accept NULL. */
+	struct ranked *ranked = nr ? malloc(nr * sizeof(*ranked)) : NULL;
 	size_t left = 0, culprits = 0;
 
 	if (!ranked)

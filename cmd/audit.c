@@ -75,7 +75,7 @@ static const struct audit_experiment experiments[] = {
 	{"sources", run_sources, &audit_figures_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
-/* Path of the plot; without an operand "x.svg" becomes "x-ticks.svg" and so on. */
+/* Copies the path of --plot to @buf. If all experiments run, "x.svg" becomes "x-ticks.svg" etc. */
 static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *buf, size_t size,
 		     struct err *err)
 {
@@ -152,7 +152,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code ?: undrawn;
 }
 
-/* Time in ns for experiment @e. It runs, and reports skipped parts, even if that is too short. */
+/* Time in ns for experiment @e. If the time is too short, the report lists the skipped parts. */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
 	uint64_t now = clock_mono_ns();
@@ -188,7 +188,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		if (!failed)
 			continue;
 		failed = opts_fail("audit", &err);
-		/* Other experiments may still work on this machine. */
+		/* Continue after an unsupported experiment: other experiments may still work. */
 		if (cmd->only || failed != EXIT_UNSUPPORTED)
 			return failed;
 		*ret_lacks = true;

@@ -72,7 +72,10 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 	return opt_each(opt, value, base, err, add_slack);
 }
 
-/* --loads has no word for AUDIT_LOCKED, which --phase selects, so later bits shift up by one. */
+/*
+ * opt_set() numbers the bits by the words of --loads. AUDIT_LOCKED has no word, because --phase
+ * selects AUDIT_LOCKED. The later bits therefore shift up by one.
+ */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;

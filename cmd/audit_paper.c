@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit --paper DIR: repeats the paper that docs/methods/audit.md cites. */
+/* subtick audit --paper DIR: repeats the experiments of the paper in docs/methods/audit.md. */
 #include "audit_rows.h"
 
 #include <errno.h>

@@ -28,7 +28,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
-	/* Rows are not folded, because each folded row would repeat the headings. */
+	/* Unlimited width: a row folded into several lines would repeat the headings. */
 	rows->view->width = 0;
 	rc = output_report(rows->view, report, err);
 	rows->view->width = width;

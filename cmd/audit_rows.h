@@ -21,9 +21,12 @@ struct audit_rows {
 	struct err failed;
 };
 
-/* Reads rows->resume. Fails if that run had another machine or other settings. */
+/*
+ * Reads the rows of an earlier run from the file rows->resume. Fails if the earlier run had another
+ * machine or other settings.
+ */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
-/* Prints and saves a finished row: callback "row" of struct audit_env. @arg: struct audit_rows. */
+/* Callback "row" of struct audit_env: prints and saves a finished row. @arg: struct audit_rows. */
 bool audit_rows_done(void *arg, const struct audit_delays *delays);
 void audit_rows_free(struct audit_rows *rows);
 

@@ -82,7 +82,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* True after SIGINT or SIGTERM. Signals are unblocked only in run_wait(). */
+/* True after SIGINT or SIGTERM. Waits for 50 us, because only run_wait() unblocks signals. */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick doctor: lists what this machine can measure, and fixes for what it cannot. */
+/* subtick doctor: lists the measurements that work on this machine, and fixes for the rest. */
 #include "commands.h"
 
 #include <errno.h>

@@ -54,7 +54,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY)};
 
-/* run() handles this option; all other options without a command are in overview_options. */
+/* run() handles --version. All other options without a command are in overview_options. */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -190,10 +190,13 @@ static int check_written(int code)
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
-	/* Each source of `subtick load` opens up to one descriptor per CPU. */
+	/*
+	 * Each source of `subtick load` opens up to one descriptor per CPU; the default limit is
+	 * 1,024.
+	 */
 	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
 		sys_more_descriptors();
-	/* Error messages of commands contain the warnings of libbpf. */
+	/* Keep the warnings of libbpf, because error messages of commands contain them. */
 	sys_bpf_log_hold();
 	restore_settings();
 	return check_written(run(argc, argv));

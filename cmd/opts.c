@@ -24,7 +24,7 @@ bool command_exists(const char *name)
 	return opt_index(command_names, name) >= 0;
 }
 
-/* Result of an option parser that has printed output such as the help. */
+/* Result of an option parser that printed output such as the help. The command then exits. */
 #define PRINTED 1
 
 static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -73,7 +73,7 @@ static const struct opt common[] = {
 	{0},
 };
 
-/* Shared options. A command that prints no report has only --help. */
+/* Options that all commands share. A command that prints no report has only --help. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;

@@ -43,7 +43,7 @@ struct opts_state {
 	/* output format (--json, --csv, --color), or NULL in commands without a report */
 	struct view *view;
 	const struct table_spec *const *tables; /* tables of the JSON output, for --json-schema */
-	/* Parsers of operands. If both are NULL, the command accepts no operands. */
+	/* If @interval and @operand are NULL, the command accepts no operands. */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
 	/* Function that checks the values of all options after parsing, or NULL. */
@@ -72,7 +72,7 @@ bool opts_given(const struct opts_state *state, const char *name);
 /* Returns the first option on the command line that belongs to @group, or NULL. */
 const struct opt *opts_group(const struct opts_state *state, const char *group);
 
-/* Prints the options of both tables and the options of all commands, as in --help. */
+/* Prints the options of both tables and the options that all commands share, as in --help. */
 void opts_print(const struct opt *own, const struct opt *more);
 /* Prints one line per option for packaging/completion/generate, with tabs between the fields. */
 void opts_table(const struct opt *own);

@@ -67,7 +67,10 @@ int output_check(const char *path, struct err *err)
 	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* True for a regular file or a missing file. rename() would replace a link such as /dev/stdout. */
+/*
+ * True if @path is a regular file or does not exist. rename() must not replace other files, such as
+ * the link /dev/stdout.
+ */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -128,7 +131,7 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* Removes the temporary file, or truncates a file that is written directly, after an error. */
+/* After a failed write, removes the temporary file, or truncates a directly written file. */
 static void discard(const struct output_file *file)
 {
 	if (file->part[0])

@@ -16,7 +16,10 @@
  * closed the pipe.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
-/* Writes and frees @report, and the changes from @before, if it has windows, to @now. */
+/*
+ * Writes and frees @report. If @before has windows, also writes the changes from @before to @now.
+ * @now and @report may be the same report.
+ */
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
@@ -30,7 +33,7 @@ struct output_file {
 	char part[4096]; /* temporary name of the file; "" if the file is written directly */
 };
 
-/* Checks that @path, which may be NULL, can be written, without creating a file. */
+/* Checks that @path can be written, but creates no file. @path may be NULL. */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*

@@ -56,8 +56,8 @@ static int live_show(struct live *live, enum overview_part part)
 }
 
 /*
- * Ends the window and shows it. Windows also end while the screen is paused, so that the next
- * window has the normal length.
+ * Ends the current window and shows the window on the screen. Windows also end during a pause, so
+ * that the first window after the pause has the normal length.
  */
 static void live_read(struct live *live, struct err *err)
 {
@@ -152,7 +152,7 @@ const struct opt overview_options[] = {
 	 OPT_STORE(struct overview_cmd, once)},
 	{"cores", 0, NULL, "also which cgroups share a physical core, as in subtick load",
 	 OPT_STORE(struct overview_cmd, overview.cores)},
-	/* Pressure costs more CPU time than all other run-queue figures. */
+	/* An option, because pressure costs more CPU time than all other run-queue figures. */
 	{"pressure", 0, NULL,
 	 "live screen: also the wall time in which tasks waited, as in subtick runq",
 	 OPT_STORE(struct overview_cmd, overview.pressure)},

@@ -27,7 +27,7 @@ struct report_cmd {
 	size_t nr_from;
 	/* bit set of the measurements to run, indexed as report_collectors; 0 for the default */
 	uint32_t collect;
-	/* start of --at in Unix ns, or 0 to measure now; length of the time span in ns */
+	/* Start of --at (Unix time in ns), or 0 to measure now. Length of the time span in ns. */
 	uint64_t at_ns, for_ns;
 	const char *history;
 };
@@ -123,7 +123,8 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 		rc = report_history(g, cmd->history, cmd->at_ns, cmd->for_ns, err);
 #endif
 	/*
-	 * Signals stay unblocked until here, because opening a named pipe may wait for its writer.
+	 * Signals are blocked only now, because opening a named pipe of --from may wait for its
+	 * writer.
 	 */
 	run_signals();
 	if (!is_saved(cmd) && (rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))

@@ -133,8 +133,8 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 }
 
 /*
- * Notes collectors that do not cover the time span. It may begin and end inside a window, so twice
- * the longest window may be missing.
+ * Adds a note for each collector whose windows do not cover the time span. A time span may begin
+ * and end inside a window, so up to twice the length of the longest window may be missing.
  */
 static int add_missing(struct reading *r)
 {

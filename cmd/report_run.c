@@ -41,7 +41,7 @@
 
 /*
  * Commands in the order of the report. Commands of one step run at the same time. A command that
- * loads a core has its own step.
+ * loads a core has its own step, because the load would disturb other measurements.
  */
 static const struct collector {
 	int step;
@@ -127,7 +127,7 @@ static void put_findings(FILE *out, const struct report *report)
 	}
 }
 
-/* Embeds the JSON of subtick, because browsers may not be able to parse the input file. */
+/* Embeds @report as JSON of subtick, because browsers may not be able to parse the input file. */
 static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
 {
 	struct view view = {.format = VIEW_JSON, .out = g->windows};
@@ -316,7 +316,7 @@ static double seconds_from(int step, unsigned int seconds, uint32_t list)
 	return sum;
 }
 
-/* Expected seconds from the start of the current step on, and after the current step. */
+/* Expected durations in seconds: total_s of the current and later steps, later_s of later steps. */
 struct progress {
 	bool shown;
 	double total_s, later_s;
@@ -351,7 +351,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/* run_wait() returns immediately after a stop signal. */
+		/* Limit the polling rate: run_wait() returns immediately after a stop signal. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress->shown)

@@ -81,7 +81,8 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 
 	/*
 	 * ppoll() is called even after the end of the window, because only ppoll() unblocks
-	 * signals. Events after the end are ignored, because they could delay the end forever.
+	 * signals. Events after the end are ignored, because a stream of events could delay the end
+	 * forever.
 	 */
 	do {
 		polled.fd = clock_mono_ns() < until_ns ? fd : -1;

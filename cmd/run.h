@@ -24,7 +24,10 @@ void run_signals_screen(void);
 /* Waits until @until_ns, a signal or an event of @input. Returns true after a stop signal. */
 bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 
-/* Moves this process to allowed CPUs outside @measured, if there are any. */
+/*
+ * Moves this process to allowed CPUs outside @measured, so that subtick does not measure itself. If
+ * @measured contains all allowed CPUs, the process stays on its CPUs.
+ */
 void run_avoid(const struct cpuset *measured);
 
 /*

@@ -16,7 +16,7 @@
 #include "run.h"
 #include "view/view.h"
 
-/* Limits that keep the HTML page below about 3 MB. */
+/* Maximum numbers of slices and of waits in the HTML page, which limit the page to about 3 MB. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
 
@@ -45,7 +45,7 @@ static bool parse_time(const char *value, struct trace_opts *trace)
 	return false;
 }
 
-/* Parses an event such as "p99=5ms:/web". Refuses p100, which is the event "wait". */
+/* Parses an event such as "p99=5ms:/web". Refuses p100: the event "wait" checks the maximum. */
 static bool parse_percentile(const char *value, struct trace_opts *trace)
 {
 	double percent;

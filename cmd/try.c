@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick try: changes a setting for short rounds and measures the effect. */
+/* subtick try: changes a setting for short rounds, measures the effect, restores the setting. */
 #include "commands.h"
 
 #include <errno.h>
@@ -106,7 +106,7 @@ static int overview_report(struct report **ret_report, struct err *err)
 	return rc;
 }
 
-/* Takes setting and cgroup from a finding. @report must outlive the run. */
+/* Takes the setting to change and the cgroup to watch from @report, which must outlive the run. */
 static int take_finding(struct try_cmd *cmd, const struct report *report, struct err *err)
 {
 	const struct table *findings = findings_of(report);
@@ -132,7 +132,7 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 	return try_setting_parse(NULL, setting, cmd->settings, err);
 }
 
-/* Draws for each watched cgroup the mean and the 99th percentile of the waits, by round. */
+/* Draws two plots per watched cgroup: the mean and the 99th percentile of the waits, by round. */
 static int draw(FILE *out, const struct report *report, const struct try_groups *groups)
 {
 	struct svg_series series[2 * TRY_MAX_WATCHED][2];

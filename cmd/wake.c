@@ -284,7 +284,7 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
-/* Settings that could not be restored take precedence over the verdict. */
+/* An error while settings are restored takes precedence over the verdict. */
 static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_window *window)
 {
 	if (window->unrestored) {

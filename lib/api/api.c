@@ -396,7 +396,7 @@ const char *subtick_text(const struct subtick_window *window, enum subtick_list 
 	return text && text[0] ? text : NULL;
 }
 
-/* Returns group @row of a runq window, or NULL. Other windows have no groups. */
+/* Returns group @row of a runq window. Returns NULL for other windows, which have no groups. */
 static const struct runq_group_window *group_at(const struct subtick_window *window,
 						enum subtick_list list, size_t row)
 {

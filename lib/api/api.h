@@ -13,7 +13,7 @@
 #include "measure/runq/rules.h"
 #include "subtick/subtick.h"
 
-/* Value of a key, as number, text or both. UINT64_MAX and NAN: unavailable. */
+/* Value of a key: a number, a text or both. UINT64_MAX and NAN mean "unavailable". */
 struct figure {
 	enum {
 		FIGURE_NONE, /* the list does not have the key, or the key has only a text */
@@ -66,11 +66,14 @@ struct api_list {
 #define API_LIST(window, id, rows, nr, list_get)                                             \
 	{id, list_get, offsetof(window, rows), offsetof(window, nr), sizeof(*((window *)0)->rows)}
 
-/* Row of SUBTICK_LOSSES: a loss counter in a uint64_t member; UINT64_MAX: not counted. */
+/*
+ * Row of the list SUBTICK_LOSSES: a loss counter in a uint64_t member of the window. UINT64_MAX
+ * means that losses were not counted.
+ */
 struct loss_row {
 	const char *name;
 	size_t offset;
-	/* offset of the bool in the window that enables this row, or 0 for always */
+	/* offset of the bool in the window that enables this row; 0 enables the row always */
 	size_t when_at;
 };
 
@@ -105,9 +108,10 @@ struct subtick {
 /* Begins a public call: clears and returns the error of this thread. */
 struct err *api_err(void);
 /*
- * Copies the options of a caller by the rules of copy_struct_from_user(). The first member is the
- * size of the struct. NULL means all 0. Returns -EINVAL if @ret is NULL or the size is below
- * @least, and -E2BIG if the size is above OPTS_MAX or bytes beyond @size are not 0.
+ * Copies the options of a caller by the rules of copy_struct_from_user(). The first member of *@to
+ * and *@from is the size of the struct. If @from is NULL, all members of *@to become 0. Returns
+ * -EINVAL if @ret is NULL or the caller's size is below @least. Returns -E2BIG if the caller's size
+ * is above OPTS_MAX or a byte beyond @size is not 0.
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);
@@ -118,8 +122,8 @@ int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
 /* Allocates a context without a meter. If out of memory, sets @err and returns NULL. */
 struct subtick *api_new(const struct api_view *view, struct err *err);
 /*
- * Last step of each open function: opens and starts the meter if @rc is 0. After a failure @ctx,
- * which may be NULL, is closed.
+ * Last step of each public open function: opens and starts the meter if @rc is 0. Returns @rc if
+ * @rc is not 0. After a failure @ctx, which may be NULL, is closed.
  */
 int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
 /* Gets the value of @key from a row of @list. Leaves *@ret unchanged if no column has @key. */

@@ -22,8 +22,9 @@ struct context {
 	unsigned int nr_cpus;
 	bool sampled; /* true if ends.prev and ends.cur are both valid samples */
 	/*
-	 * cpu_perf.fd of CPUs with a load: an O_PATH descriptor, on which read() and ioctl() fail,
-	 * because all contexts share the descriptors of the counters.
+	 * Value of cpu_perf.fd for CPUs whose load is available. All contexts share the descriptors
+	 * of the hardware counters. Callers therefore get an O_PATH descriptor, on which read() and
+	 * ioctl() fail with EBADF.
 	 */
 	int fd;
 };

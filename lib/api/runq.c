@@ -57,7 +57,10 @@ static const struct api_column names_columns[] = {
 	NAMES(SUBTICK_IMAGE, image),
 };
 
-/* Gets @key from @party, or from an empty group, unless @ret already has a value. */
+/*
+ * Gets @key from @party, unless @ret already has a value. A party without a group has the values of
+ * an empty group.
+ */
 static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
 {
 	static const struct runq_group_names no_names;
@@ -177,7 +180,10 @@ static const struct api_column columns[] = {
 	LONG_WAIT(SUBTICK_COMM, comm),
 	LONG_WAIT(SUBTICK_WAIT_NS, wait_ns),
 	LONG_WAIT(SUBTICK_END_NS, end_ns),
-	/* The task that ran before the waiting task, and the group that ran longest in the wait. */
+	/*
+	 * Culprits of a long wait: the task that ran before the waiting task, and the group that
+	 * ran longest during the wait.
+	 */
 	LONG_WAIT_BY(SUBTICK_CPU, cpu),
 	LONG_WAIT_BY(SUBTICK_PID, prev_pid),
 	LONG_WAIT_BY(SUBTICK_COMM, prev_comm),
@@ -254,7 +260,10 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.hierarchy = from->hierarchy,
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
-		/* Without selected or merged cgroups, every cgroup is a group anyway. */
+		/*
+		 * If no cgroups are selected or merged, every cgroup is a group even without the
+		 * flag.
+		 */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,
 		.nr_le = from->nr_le,
 		.sample_ratio = from->sample_ratio,

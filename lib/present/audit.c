@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds the parts of all audit reports, and the reports of audit precision and -- COMMAND. */
+/*
+ * Builds parts that audit reports share, and the reports of audit precision and audit -- COMMAND.
+ */
 #include "present/audit.h"
 
 #include <errno.h>

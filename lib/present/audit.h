@@ -71,7 +71,7 @@ const char *audit_seconds(uint64_t ns, char buf[16]);
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *findings, uint64_t window_ns,
 			    const char *source);
-/* report_finish(), which also sets @err if memory ran out. */
+/* Stores @report in @ret_report. If memory ran out, frees @report and sets @err. */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 
 #endif

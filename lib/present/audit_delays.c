@@ -73,8 +73,9 @@ const struct table_spec audit_delays_fields_table =
 	TABLE("", NULL, field_columns, .optional = true);
 
 /*
- * Returns the row with the shortest delay above 0, and of several rows the one with the largest or
- * smallest timer slack. Returns NULL without a measured delay above 0.
+ * Returns the row with the shortest delay above 0. If the delay was measured with several timer
+ * slacks, returns the row with the largest slack if @largest is true, else with the smallest slack.
+ * Returns NULL if no delay above 0 was measured.
  */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {

@@ -7,10 +7,13 @@
 
 #include "base/clock.h"
 
-/* Loop iterations per delay in the paper. Times of fewer iterations are scaled. */
+/* Loop iterations per delay in the paper. Times of shorter runs are scaled to LOOPS iterations. */
 #define LOOPS 1e7
 
-/* Table 1 of the paper, in seconds. Its second row for "20" us must be the row for 50 us. */
+/*
+ * Table 1 of the paper, in seconds. The paper prints two rows for 20 us. The second of these rows
+ * must be for 50 us.
+ */
 static const struct published {
 	uint64_t delay_us;
 	double run, user, system;
@@ -119,7 +122,10 @@ static const struct audit_delay *find(const struct audit_delays *d, uint64_t del
 	return NULL;
 }
 
-/* The values of this machine read "57.2 us; with a timer slack of 1 ns 8.36 us". */
+/*
+ * Adds a row with a claim of the paper and two values of this machine, such as "57.2 us; with a
+ * timer slack of 1 ns 8.36 us".
+ */
 static void add_pair(struct table *table, const char *claim, const char *paper, const char *unit,
 		     double with_default, double with_1_ns)
 {

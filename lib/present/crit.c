@@ -53,7 +53,10 @@ static const struct column_spec op_columns[] = {
 };
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
-/* Hides in text output the spread of the figure by which runs are not compared. */
+/*
+ * Runs are compared by the batch mean in ns, or by the median in cycles. Text output hides the
+ * spread of the other figure.
+ */
 static void hide(struct table *table, bool ns)
 {
 	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
@@ -94,7 +97,7 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* Range over all rounds. Every round measures the same CPUs. */
+/* Range of a member of struct crit_cpu over all rounds. Every round measures the same CPUs. */
 #define CPU_FIGURE(result, index, member)                                   \
 	({                                                                  \
 		double values[CRIT_MAX_ROUNDS];                             \
@@ -177,7 +180,10 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 	columns_row(table, row);
 }
 
-/* Joins the ranges before and after tracing, so that a drift of the costs widens the range. */
+/*
+ * Costs of @op without tracing. The ranges before and after tracing are joined, so that a drift of
+ * the costs widens the result.
+ */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
 	struct crit_spread a = crit_compared(&trace->off_before, op);
@@ -231,7 +237,10 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_STEP_NS, step_ns, .flags = COLUMN_LATER),
 	QUALITY(M_CRIT_CLOCK_NS, clock_ns, .when = WITH_CLOCK),
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
-	/* About half of all samples if an operation takes less than a clock step; no losses. */
+	/*
+	 * Samples below the measurement overhead count as 0 ns and are not losses. If an operation
+	 * takes less than a clock step, about half of all samples are below the overhead.
+	 */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);

@@ -77,7 +77,7 @@ static const struct subject {
 	const char *command, *tables[2];
 	const char *names[MAX_NAMES]; /* keys that identify a row; empty for runq, see row_name() */
 	const struct figure *figures;
-	const char *samples; /* word for samples of the command in notes */
+	const char *samples; /* word for samples in notes, such as "windows" */
 	bool ranges;	     /* KEY is a mean over rounds, and KEY_low to KEY_high is their range */
 } subjects[] = {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
@@ -169,7 +169,7 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 	return figure->kind == RATE ? 1e9 / (double)window_ns : 1.0 / (double)window_ns;
 }
 
-/* Adds mean and range of one run to @to, if the range contains the mean. */
+/* Adds the mean and the range of one run to @to. Ignores a range that does not contain the mean. */
 static void add_range(struct moments *to, const struct report *window, const struct table *table,
 		      size_t row, const char *key)
 {
@@ -304,7 +304,7 @@ const struct table_spec *const diff_tables[] = {
 	&kind_tables[CYCLES], NULL,
 };
 
-/* Changed figures first, larger changes first. A figure in only one file is the largest change. */
+/* Sorts changed figures first, and larger changes first. A figure in only one file ranks first. */
 static int by_change(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;

@@ -19,9 +19,10 @@ struct diff_side {
 extern const struct table_spec *const diff_tables[];
 
 /*
- * Compares two output files of the same command, before and after a change. Without @all, the
- * report has rows only for changed figures, or for all figures if no figure has enough samples for
- * a comparison. Returns -EINVAL if the files cannot be compared.
+ * Compares two output files of one command (load, runq, noise, wake, wake.points or crit), before
+ * and after a change. If @all is false, the report has rows only for changed figures. If no figure
+ * has enough samples for a comparison, the report has rows for all figures. Returns -EINVAL if the
+ * files cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err);

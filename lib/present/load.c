@@ -72,7 +72,10 @@ static unsigned int part_of(const struct column_spec *spec)
 	return spec->offset < first ? LOAD_NR_PARTS : (spec->offset - first) / sizeof(double);
 }
 
-/* Text output hides parts that the source cannot measure, and with --compare all parts. */
+/*
+ * Adds a table of load parts. Text output hides the parts that the load source cannot measure. With
+ * --compare, text output hides all parts.
+ */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
 {
@@ -135,7 +138,7 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 	}
 }
 
-/* Adds a row for the sum of @cpus, with each topology id that is equal on all of them. */
+/* Adds a row for the sum of @cpus. The row has each topology id that is equal on all @cpus. */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
 {
@@ -252,7 +255,10 @@ static const struct column_spec burst_columns[] = {
 static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
-/* Counts up to powers of two are exact: these are upper bounds of histogram buckets. */
+/*
+ * Adds the number of busy periods up to each power of two in ns. The numbers are exact, because
+ * powers of two are upper bounds of histogram buckets.
+ */
 static void add_burst_edges(struct table *table, size_t row, const uint64_t *count)
 {
 	struct bucket_row buckets[HIST_NR / HIST_SUB];

@@ -23,8 +23,8 @@ extern const struct table_spec load_fields_table, load_cpus_table, load_all_tabl
 extern const struct table_spec load_losses_table;
 
 /*
- * X(id, part): parts of a core's time, in the order of the stacked bars. X_STEAL replaces X for
- * steal time, which traces do not contain.
+ * X(id, part): columns for the parts of a core's time, in the order of the stacked bars. X_STEAL
+ * replaces X for steal time, which traces do not contain.
  */
 #define LOAD_PART_COLUMNS(X, X_STEAL)               \
 	X(M_TASK_RATIO, TASK)                       \
@@ -43,7 +43,7 @@ extern const struct table_spec load_losses_table;
 	"run subtick runq --per vm on the hypervisor to see which VMs wait; no setting of the " \
 	"guest prevents steal time"
 
-/* True if the report has a finding about time that the hypervisor stole from a core. */
+/* True if the hypervisor stole enough time of the core for a finding. */
 static inline bool load_is_stolen(const struct load_cpu_window *cpu)
 {
 	return load_part_ratio(cpu, LOAD_PART_STEAL) > LOAD_WRONG_RATIO;

@@ -68,7 +68,10 @@ static unsigned int largest_vec(const struct load_vecs *vecs)
 	return most;
 }
 
-/* Work that takes most of the CPU's busy time. Softirqs have the name of the largest vector. */
+/*
+ * Name of the work that takes most of the CPU's busy time. If softirq vectors were measured,
+ * softirq work has the name of the vector with the most time.
+ */
 static const char *main_work(const struct load_window *w, unsigned int cpu)
 {
 	const struct load_cpu_window *c = &w->cpu[cpu];
@@ -88,7 +91,10 @@ static const char *main_work(const struct load_window *w, unsigned int cpu)
 }
 
 struct grouped {
-	/* procstat_low and softirq_on_idle: one element per kind of work; other rules: one */
+	/*
+	 * The rules procstat_low and softirq_on_idle have up to one element per kind of work. All
+	 * other rules have at most one element.
+	 */
 	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
 };
@@ -118,7 +124,7 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	double on_idle = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
 	struct alike ratios = {.busy = c->busy_ratio};
 
-	/* The kernel and load_move_steal() distribute stolen time differently. */
+	/* The kernel and load_move_steal() distribute stolen time differently: skip such CPUs. */
 	if (shown && w->window_ns >= PROCSTAT_LEAST_NS && !load_is_stolen(c) &&
 	    load_is_wrong(shown->busy_ratio, c->busy_ratio)) {
 		bool low = shown->busy_ratio < c->busy_ratio;
@@ -195,8 +201,9 @@ static void add_finding(const struct load_window *w, const struct alike *alike, 
 }
 
 /*
- * Adds a finding if both hyperthreads of one core were busy while another core was idle. These two
- * times overlap for at least their sum minus the length of the window.
+ * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only the
+ * total of each time is known. The two times overlap for at least their sum minus the length of the
+ * window.
  */
 static void find_shared(const struct load_window *w, struct report *report)
 {

@@ -18,7 +18,7 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 {
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
-	/* CPU times of tasks are read some µs after the end of the window. */
+	/* Task times are read some µs after the end of the window, so a share can exceed 1. */
 	return share > 1.0 ? 1.0 : share;
 }
 
@@ -175,7 +175,8 @@ void load_report_who(const struct load_window *w, struct report *report)
 	const struct {
 		bool requested, available;
 		void (*add)(const struct load_window *w, struct report *report);
-		const char *unmeasured, *note; /* figure that the source lacks, or a whole note */
+		/* figure that the load source cannot measure, or the whole text of the note */
+		const char *unmeasured, *note;
 	} parts[] = {
 		{w->smt, w->cores, add_cores, .unmeasured = "hyperthread siblings"},
 		{w->cgroups && w->cores, w->pairs, add_pairs,

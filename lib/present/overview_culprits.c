@@ -346,7 +346,10 @@ static void add_offline_finding(const struct overview_window *o, struct finding 
 	}
 }
 
-/* Lost time for the order of the findings, if the victim's cgroup makes other cgroups wait. */
+/*
+ * Lost time that ranks a finding: reduced to the share DELAYS_OTHER if the victim's cgroup makes
+ * another cgroup wait longer than this share.
+ */
 static uint64_t ranked_ns(uint64_t lost, uint64_t caused_ns)
 {
 	double least = DELAYS_OTHER * (double)lost;

@@ -382,7 +382,7 @@ static void limit_idle_states(const struct wake_state *state, struct finding *f)
 		    wake_limit_value(state->claimed_ns - NSEC_PER_USEC, value));
 }
 
-/* The waits that stolen time caused are in the finding about stolen time. */
+/* @stolen is the wait time in ns that the finding about stolen time already includes. */
 static void add_idle_exit_finding(const struct victim *v, uint64_t stolen, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;

@@ -458,8 +458,8 @@ static bool can_yield(const struct victim *v, const struct competitor *r)
 
 /*
  * True if a lower priority of competitor @first alone would not help, because competitor @r would
- * still delay the victim. A cgroup that sleeps uses no more CPU time if a CPU-bound cgroup uses less
- * of it.
+ * still delay the victim. A cgroup that sleeps does not use the CPU time that a CPU-bound cgroup no
+ * longer uses.
  */
 static bool replaces(const struct victim *v, const struct competitor *r,
 		     const struct competitor *first)

@@ -293,7 +293,7 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 		      struct report *report);
 /*
  * Adds a finding whose culprits are the exited processes of @sums. @of is the name of the cgroup of
- * the exited processes. @ranked_ns is the lost time for the order of the findings.
+ * the exited processes. @ranked_ns is the lost time that ranks the finding.
  */
 void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
 			     uint64_t wait_ns, uint64_t lost_ns, uint64_t ranked_ns,
@@ -309,8 +309,8 @@ void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*
- * Time that the hypervisor stole from cores with a finding about stolen time. Callers compute it
- * once per report, because it reads all cgroups.
+ * Time that the hypervisor stole from cores with a finding about stolen time. overview_steal() is
+ * called once per report, because it reads all cgroups.
  */
 struct overview_steal {
 	uint64_t ns;

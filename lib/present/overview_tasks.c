@@ -231,8 +231,8 @@ struct busy {
 
 /*
  * Filter: true for tasks with the name of struct busy, and for CPU-bound tasks that use at least a
- * tenth of the cgroup's CPU time or half of the CPU time of the busiest task. A starved task does not count as CPU-bound, because a starved
- * task has no sleeps only because it does not run.
+ * tenth of the cgroup's CPU time or half of the CPU time of the busiest task. A starved task does
+ * not count as CPU-bound, because a starved task has no sleeps only because it does not run.
  */
 static bool is_busy(const struct suspect *s, const void *arg)
 {

@@ -19,7 +19,7 @@ struct group_row {
 	struct runq_group_window g;
 };
 
-/* Conditions for columns (column_spec.when). */
+/* Conditions under which a table has a column (column_spec.when). */
 enum {
 	PER_CPU = 1 << 0,
 	PER_COMM = 1 << 1,
@@ -191,7 +191,9 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->who.qos = row->cgroup;
 	if (w->sum == ROLLUP_NAMESPACE)
 		row->names.namespace = row->cgroup;
-	/* The row "(other)" and cgroups without a name have no ids and names. */
+	/*
+	 * The row "(other)" and cgroups without a name have no ids and names of pods and threads.
+	 */
 	if (group->party.kind == RUNQ_PARTY_GROUP && who->key && !of_pods(w)) {
 		row->who = *who;
 		if (who->sum && !who->cgroup_id)
@@ -281,7 +283,7 @@ const struct table_spec runq_quality_table =
 
 void runq_report_quality(const struct runq_window *w, struct report *report)
 {
-	/* Without the fine histogram, the error depends on the distance of the boundaries. */
+	/* The error is unknown without the fine histogram: it depends on the boundaries. */
 	struct quality_row row = {*w, w->steps_only ? NAN : 1.0 / HIST_SUB};
 
 	columns_set(report, &runq_quality_table, 0, &row);
@@ -441,7 +443,10 @@ int runq_report(const struct runq_window *w, const struct overview_window *all,
 	if (w->has_blame)
 		add_blame(w, report);
 	runq_report_quality(w, report);
-	/* Two calls: reports have the keys of avoidable waits first, the JSON Schema has not. */
+	/*
+	 * Two calls, because reports list the keys of avoidable waits before the keys of idle
+	 * states and pressure. The JSON Schema has the order of optional_losses.
+	 */
 	columns_set(report, &optional_losses_table, w->has_avoidable ? WITH_AVOIDABLE : 0, w);
 	columns_set(report, &optional_losses_table,
 		    (w->has_idle_states ? WITH_IDLE_STATES : 0) |

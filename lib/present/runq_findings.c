@@ -12,7 +12,7 @@
 /* Minimum wait time for a finding: 10 ms per second, summed over all tasks of a group. */
 #define LEAST 0.01
 
-/* Minimum share of a cause in a group's wait time for showing the group's p99 with the cause. */
+/* Minimum share of a cause in a group's wait time for reporting the group's p99 for the cause. */
 #define ONE_CAUSE 0.9
 
 /* Minimum share of wait time without a known cause for a note with the reason. */
@@ -115,7 +115,7 @@ static struct finding group_finding(const struct runq_window *w,
 	return f;
 }
 
-/* Adds a finding about one cause. @fmt gets the name of the group, the rate and the p99. */
+/* Adds a finding about one cause. @fmt gets the group's name, wait time per second and p99. */
 #define SAY(rule, ns, fmt, ...)                                                              \
 	do {                                                                                 \
 		struct finding f = group_finding(w, group, rule, ns);                        \
@@ -259,7 +259,10 @@ static double percent_of(const struct report *report, uint64_t ns)
 	return 100.0 * (double)ns / (double)report->window_ns;
 }
 
-/* A cgroup waits whenever a descendant waits, so only the descendant gets a finding. */
+/*
+ * Adds no finding if descendants of the cgroup wait long enough for a finding, because a cgroup
+ * waits whenever a descendant waits.
+ */
 static void add_pressure_finding(const struct runq_window *w, const struct runq_pressed *row,
 				 struct report *report)
 {
@@ -346,7 +349,7 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
 	add_steal_finding(w, report);
-	/* Groups that are cores name no waiting tasks. */
+	/* If each group is a core, findings about groups could not name the waiting tasks. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
 	array_for_each(group, w->groups, groups ? w->nr_groups : 0)

@@ -38,7 +38,7 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 	}
 }
 
-/* Sums the idle state of @like over all groups. */
+/* Sums the waits for cores that leave the idle state of @like, over all groups. */
 static struct runq_idle_state sum_state(const struct runq_window *w,
 					const struct runq_idle_state *like)
 {
@@ -86,7 +86,7 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 /* Minimum wait time of a group for a finding, as a share of the window. */
 #define LEAST 0.01
 
-/* Minimum width of the bounds of avoidable wait time ÷ upper bound, for a note. */
+/* Minimum of (upper bound - lower bound) ÷ upper bound of the avoidable wait time for a note. */
 #define WIDE 0.01
 
 static const struct finding_rule avoidable = {

@@ -118,7 +118,10 @@ struct wait_row {
 	const char *comm, *began, *waker, *culprit, *placed_by;
 };
 
-/* Step of the scheduler that left the task waiting although a CPU was idle, or NULL. */
+/*
+ * Step of the scheduler that left the task waiting although a CPU was idle: "wake-up" or "balance".
+ * NULL if no part of the wait was avoidable.
+ */
 static const char *placed_by(const struct trace_wait *wait)
 {
 	if (!wait->avoidable.ns)
@@ -235,7 +238,7 @@ struct event_row {
 	struct trace_window w;
 };
 
-/* In text output, trace_ended() describes the event in a sentence. */
+/* Text output describes the event that ended the recording in a sentence, see trace_ended(). */
 #define FIELD(id, member, if_) \
 	COLUMN(struct event_row, id, member, .when = if_, .flags = COLUMN_DATA_ONLY)
 static const struct column_spec event_columns[] = {

@@ -14,12 +14,16 @@ int trace_report(const struct trace_window *window, uint32_t top, struct report 
 
 /*
  * Name of the interrupt or softirq that woke the waiting task, or "timer" for all kinds of timers.
- * Returns NULL if a task woke it, or if the waking core was not recorded. @w owns the name.
+ * Returns NULL if a task woke the waiting task, or if the waking core was not recorded. @w owns the
+ * name.
  */
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait);
 /* Name of the interrupt or softirq of a slice, or NULL for a slice of another kind. */
 const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
-/* Sentence about the event that ended the recording, which the caller frees; NULL without one. */
+/*
+ * Sentence about the event that ended the recording, or NULL if no event ended the recording. The
+ * caller frees the sentence.
+ */
 char *trace_ended(const struct trace_window *w);
 
 /* Converts a trace to a timeline, which keeps pointers to names in @w. Returns 0 or -ENOMEM. */

@@ -52,7 +52,7 @@ static const struct column_spec effect_columns[] = {
 };
 static const struct table_spec effects_table = TABLE("effects", "effects", effect_columns);
 
-/* True if the figure changes enough for a report without option --watch. */
+/* True if @figure changes enough to report the cgroup without option --watch. */
 static bool is_affected(const struct try_group *group, enum try_figure figure)
 {
 	return group->effect[figure].found && fabs(group->effect[figure].ratio) > TRY_OTHER_RATIO;

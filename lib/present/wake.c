@@ -146,7 +146,7 @@ static struct state_row state_row(const struct wake_state *s)
 	};
 }
 
-/* Hides unused columns in text output. */
+/* Text output hides the columns for entered, forced and preferred idle states without values. */
 static void hide_unused(const struct wake_window *w, struct table *t)
 {
 	bool known = false;

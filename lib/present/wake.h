@@ -24,7 +24,10 @@ int wake_report_points(const struct wake_window *window, bool distribution,
 		       struct report **ret_report);
 
 void wake_findings(const struct wake_window *window, struct report *report);
-/* Value for pm_qos_resume_latency_us. The kernel reads 0 as no limit, and "n/a" as a limit of 0. */
+/*
+ * Formats a limit of the exit latency as the value of pm_qos_resume_latency_us. The kernel reads 0
+ * as no limit, and "n/a" as a limit of 0.
+ */
 const char *wake_limit_value(uint64_t limit_ns, char buf[24]);
 /* Formats the latency limit (PM QoS) of one CPU as "FILE=VALUE" for `subtick try --set`. */
 void wake_limit_setting(const struct wake_budget *budget, char *buf, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Adds findings and notes of wake: late timers, wrong exit latencies, sources, machine, depth. */
+/* Adds findings and notes of wake: late timers, exit latencies, sources, machine, sleep depth. */
 #include "present/wake.h"
 
 #include <math.h>
@@ -10,7 +10,10 @@
 #include "base/cpuset.h"
 #include "report/findings.h"
 
-/* Minimum of lost time for a finding: 10 ms per second on one core. A quiet core has 0.1 ms. */
+/*
+ * Minimum sum of wake latencies for a finding: 10 ms per second on one core. On a quiet core, the
+ * sum is at most 0.1 ms per second.
+ */
 #define LEAST 0.01
 /* Minimum number of wake-ups for a reliable median of the wake latency. */
 #define LEAST_COUNT 20
@@ -40,7 +43,10 @@ static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 	       (double)s->sum_ns >= LEAST * (double)w->window_ns;
 }
 
-/* A wrong exit latency misleads the cpuidle governor only if most wake-ups take longer. */
+/*
+ * True if the median wake latency exceeds the claimed exit latency. A wrong exit latency misleads
+ * the cpuidle governor only if most wake-ups take longer than claimed.
+ */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->claimed_ns != WAKE_UNKNOWN && w->uncertainty_ns != WAKE_UNKNOWN &&
@@ -49,8 +55,8 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 }
 
 /*
- * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter, or if
- * an earlier row already has the sum.
+ * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter @is,
+ * or if an earlier row of the idle state already has the sum.
  */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)

@@ -23,7 +23,7 @@ enum column_kind {
 	COLUMN_CHARS, /* array of characters inside the struct */
 };
 
-/* Byte for memset() that sets the numeric members of a struct, but not its pointers, to null. */
+/* Byte for memset() that sets all numeric members to null, but not pointers and arrays. */
 #define COLUMN_ALL_NULL 0xff
 
 enum column_flag {
@@ -94,7 +94,10 @@ struct table_spec {
 		.metric = (id), .kind = COLUMN_NUMBERED, .key = (name) \
 	}
 
-/* Adds a table with the columns whose conditions are in @have. Returns NULL on failure. */
+/*
+ * Adds the table @spec with the columns whose conditions (column_spec.when) are in @have. Returns
+ * NULL on failure.
+ */
 struct table *columns_table(struct report *report, const struct table_spec *spec,
 			    unsigned int have);
 /* Adds a table with percentile columns: 99.9 becomes the key "p999_ns" with the title "p99.9". */
@@ -104,7 +107,10 @@ struct table *columns_percentiles(struct report *report, const struct table_spec
 void columns_digits(double percent, char digits[24]);
 /* Fills the cells of a row from the members of the struct @from. */
 void columns_fill(struct table *table, size_t row, const void *from);
-/* Adds a row and fills its cells. Returns the index of the row, or SIZE_MAX on failure. */
+/*
+ * Adds a row and fills its cells from the struct @from. Returns the index of the row, or SIZE_MAX
+ * on failure.
+ */
 size_t columns_row(struct table *table, const void *from);
 /* Adds a table with a row for each of @nr structs of @size bytes. */
 void columns_rows(struct report *report, const struct table_spec *spec, const void *structs,
@@ -113,9 +119,9 @@ void columns_rows(struct report *report, const struct table_spec *spec, const vo
 void columns_f64(struct value *value, double f64);
 
 /*
- * Keeps the @most rows with the largest rank in each ranked table, in their order, and adds a note
- * about the removed rows. A table with nested tables must be sorted by rank: the nested table of
- * the first row owns the columns of all nested tables.
+ * Keeps the @most rows with the largest rank in each ranked table, without reordering, and adds a
+ * note with the number of removed rows. A table with nested tables must be sorted by rank, so that
+ * its first row is kept: the nested table of the first row owns the columns of all nested tables.
  */
 void columns_top(struct report *report, size_t most);
 
@@ -128,7 +134,10 @@ struct bucket_row {
 	uint64_t le_ns, count;
 };
 extern const struct table_spec buckets_table;
-/* Stores a nested table in the column M_BUCKETS. Does nothing if @parent lacks this column. */
+/*
+ * Stores @nr buckets as a nested table in column M_BUCKETS of row @row. Does nothing if @parent
+ * lacks this column.
+ */
 void columns_buckets(struct table *parent, size_t row, const struct bucket_row *buckets, size_t nr);
 
 #endif

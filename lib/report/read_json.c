@@ -17,7 +17,7 @@
 #define SCHEMA_START "subtick."
 #define SCHEMA_END   "/1"
 
-/* Metrics of unknown JSON keys, by the unit suffix of the key. */
+/* Metrics of JSON keys that are not in the list of metrics, selected by the unit suffix. */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
 	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
@@ -175,7 +175,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	json_array_foreach (rows, i, json) {
 		size_t row;
 
-		/* A list of objects without keys has no columns, and so no rows. */
+		/* Objects without keys make a table without columns, which cannot have rows. */
 		if (!table->nr_cols)
 			return 0;
 		row = table_row(table);
@@ -215,7 +215,10 @@ static uint64_t whole(json_t *json)
 	return json_integer_value(json) > 0 ? json_integer_value(json) : 0;
 }
 
-/* Reads each list of objects as a table, and all other keys as fields, except report_head_key(). */
+/*
+ * Reads each list of objects as a table, and all other keys as fields. Skips the keys that every
+ * report has (report_head_key()).
+ */
 static int read_body(struct reader *r, json_t *top)
 {
 	json_t *fields = json_object(), *json;
@@ -253,7 +256,10 @@ static enum unit unit_of(json_t *top)
 						 : UNIT_TEXT;
 }
 
-/* Extracts "load" from "subtick.load/1". Views use the command as a name, so it is checked. */
+/*
+ * Extracts the command "load" from "subtick.load/1". Only lower case letters and dots are valid,
+ * because views use the command as a name.
+ */
 static bool command_of(json_t *top, char *buf, size_t size)
 {
 	const char *schema = json_string_value(json_object_get(top, "schema"));

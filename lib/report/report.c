@@ -97,7 +97,7 @@ void value_bool(struct value *value, bool flag)
 
 void value_str(struct value *value, const char *str)
 {
-	/* report_check() finds a copy that failed: a string that is NULL. */
+	/* If strdup() fails, the string is NULL, and report_check() reports the failure. */
 	value_set(value, (struct value){str ? VALUE_STR : VALUE_NULL, .str = str ? strdup(str) : NULL});
 }
 
@@ -300,7 +300,10 @@ int table_metric(const struct table *table, enum metric_id id)
 	return -1;
 }
 
-/* Appends a column with its cell, or neither, to a table that has at most one row. */
+/*
+ * Appends a column and its cell to a table that has at most one row. If out of memory, appends
+ * neither.
+ */
 static struct value *single(struct table *table, enum metric_id id)
 {
 	struct value *cells = table ? grow(table->cells, table->nr_cols, sizeof(*cells)) : NULL;

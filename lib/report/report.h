@@ -32,8 +32,10 @@ struct value {
 
 struct column {
 	const struct metric *metric;
-	const struct column_spec *spec; /* for columns_fill(); NULL if the caller fills the cells */
-	char *key, *title;		/* key and title of the metric, or "p99_ns" and "p99" */
+	/* specification for columns_fill(), or NULL if the caller fills the cells */
+	const struct column_spec *spec;
+	/* from the metric, or set by the caller, such as "p99_ns" and "p99" */
+	char *key, *title;
 	bool data_only; /* the column is in JSON and CSV, but not in text */
 };
 
@@ -45,11 +47,14 @@ struct table {
 	size_t nr_cols;
 	struct value *cells; /* array of nr_rows × nr_cols cells */
 	size_t nr_rows;
-	/* Text output draws these columns, if any, as one stacked bar per row. */
+	/* Text output draws columns [bar_first, bar_end) as one stacked bar per row. */
 	size_t bar_first, bar_end;
-	/* Text output without --wide shows only the largest of these columns, in one column. */
+	/*
+	 * Columns [parts_first, parts_end) are parts of one sum. Text output without --wide shows
+	 * only the largest parts, in one column.
+	 */
 	size_t parts_first, parts_end;
-	const char *rank; /* see struct table_spec */
+	const char *rank; /* key of the column that ranks the rows for columns_top(), or NULL */
 	bool text_hidden;
 	bool sentences; /* CSV omits the rows, and text output prints the rows without a table */
 	bool sum;	/* the only row is the sum of the previous table, and is printed above it */
@@ -73,7 +78,7 @@ struct report {
 	bool failed; /* an allocation failed; never reset */
 };
 
-/* After an allocation failure all setters do nothing; report_check() reports the failure. */
+/* After an allocation failure all setters do nothing, so callers check only report_check(). */
 struct report *report_new(const char *command);
 /* Creates the report of a window. @source may be NULL. Returns NULL if out of memory. */
 struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t window_ns,
@@ -81,13 +86,19 @@ struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t
 void report_free(struct report *report);
 /* Returns 0, or -ENOMEM if @report is NULL or any allocation for @report failed. */
 int report_check(const struct report *report);
-/* Stores a complete report. Returns -ENOMEM if @report is NULL, or incomplete and now freed. */
+/*
+ * Stores a complete report in @ret_report. Frees an incomplete report. Returns 0, or -ENOMEM if the
+ * report is incomplete or @report is NULL.
+ */
 int report_finish(struct report *report, struct report **ret_report);
 void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* True for a top-level key of every report, such as "schema" and "window_ns". */
 bool report_head_key(const char *key, size_t len);
-/* Adds a top-level key or a quality key, once per report, and returns its cell. */
+/*
+ * Adds a top-level key (report_field()) or a quality key (report_quality()) and returns its cell.
+ * The caller must not add the same key twice.
+ */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 

@@ -49,7 +49,7 @@ struct timeline_slice {
 	const char *part;	 /* name of the context: "task", "hardirq" and so on */
 	const char *name;	 /* name of the interrupt or softirq, or NULL */
 	uint32_t cpu;
-	uint32_t pid;	/* current task, also below an interrupt; 0 if idle */
+	uint32_t pid;	/* PID of the current task, also while an interrupt runs; 0 if idle */
 	uint32_t state; /* number of the idle state */
 };
 
@@ -60,10 +60,10 @@ struct timeline_wait {
 	uint32_t cpu, pid;
 	bool woken; /* true if the task slept before the wait; false if the task was preempted */
 	bool held;		 /* true if CPU quota throttled the task at from_ns */
-	uint64_t throttled_ns;	 /* throttled time from from_ns on, or 0 if unknown */
+	uint64_t throttled_ns;	 /* throttled time in ns from from_ns on, or 0 if unknown */
 	uint32_t waker, waker_cpu;
 	const char *waker_irq; /* interrupt or softirq that woke the task, or NULL */
-	uint32_t culprit;      /* task that ran longest during the wait, or UINT32_MAX */
+	uint32_t culprit;      /* PID of the task that ran longest during the wait, or UINT32_MAX */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
 	uint64_t avoidable_ns;	 /* part of the wait in which another allowed CPU was idle */
 	uint32_t idle_cpu;	 /* a CPU that was idle and that the task may use, or UINT32_MAX */

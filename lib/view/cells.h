@@ -37,15 +37,15 @@ struct bar_style {
 const struct bar_style *bar_style_of(const struct table *table, size_t col);
 
 /*
- * End of the part of column @col, in characters from the start of a bar of @width. The sum of the
- * parts is rounded, so that a full bar has exactly @width characters.
+ * End of the part of column @col, in characters from the start of a bar of @width characters. The
+ * sum of the parts up to @col is rounded, so that a full bar has exactly @width characters.
  */
 size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width);
 
 /* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
-/* Writes the digits of a number without a NUL, faster than printf(). Returns their number. */
+/* Writes digits without a NUL, faster than printf(). Returns the number of digits. */
 static inline size_t put_digits(char *to, uint64_t value)
 {
 	char digits[20];
@@ -69,9 +69,12 @@ bool cells_blank(const struct table *table, size_t col);
 bool cells_left(const struct table *table, size_t col);
 /* True if the column identifies the row, because it contains text or identifiers. */
 bool cells_name(const struct table *table, size_t col);
-/* Width of a column for its title and typical numbers, so that it rarely changes. */
+/* Minimum width of a column for its title and typical numbers, so that the width rarely changes. */
 size_t cells_min_width(const struct table *table, size_t col);
-/* Allocated text of a cell, cut to @max columns unless @max is 0; NULL if out of memory. */
+/*
+ * Text of a cell, cut to @max columns unless @max is 0, or NULL if out of memory. The caller frees
+ * the text.
+ */
 char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 
 /*

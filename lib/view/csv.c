@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writes reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's
- * tables, or one line for a report without tables. Columns: time_unix_ns, window_ns, source, the
- * fields of the report, "table" if the report has several tables, the columns of all tables, and
- * quality.*. Tables share columns with the same key. The name of the table is the prefix of a key
- * that an earlier column has. The header is written again when the columns change. Null is an empty
- * field. A nested table becomes "le=count;le=count".
+ * tables, or one line for a report without tables. The columns are time_unix_ns, window_ns, source,
+ * the fields of the report, "table" if the report has several tables, the columns of all tables,
+ * and quality.*. A key that several tables have is one column. If a column before the tables has
+ * the key, the name of the table becomes a prefix. The header is written again when the columns
+ * change. Null is an empty field. A nested table becomes "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -28,7 +28,7 @@ struct csv {
 	size_t nr;
 };
 
-/* Quotes distinguish "" from null. Some readers strip blanks or split at ";". */
+/* Quotes distinguish "" from null. Some CSV readers strip blanks, or use ";" as the separator. */
 static bool csv_needs_quotes(const char *str)
 {
 	if (!*str)
@@ -126,7 +126,7 @@ static bool csv_has(const struct csv *csv, const char *key)
 	return false;
 }
 
-/* True if the table has its own columns. A sum is written as a row of the table before it. */
+/* True if the table has CSV columns. Sentences are omitted; a sum joins the previous table. */
 static bool is_listed(const struct table *table)
 {
 	return !table->sentences && !table->sum;
@@ -196,7 +196,7 @@ static void csv_header(const struct csv *csv, struct view *view, const struct re
 	fputc('\n', csv->out);
 }
 
-/* Writes one line. @table is NULL without tables. @name is the value of the column "table". */
+/* Writes one line. @table is NULL for a report without tables. @name is for the column "table". */
 static int csv_row(const struct csv *csv, const struct report *report, const struct table *table,
 		   const char *name, size_t row)
 {

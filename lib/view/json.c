@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "view/cells.h"
 
-/* ASCII only, because U+009B in a cgroup name starts an escape sequence on a terminal. */
+/* Writes ASCII only, because U+009B in a cgroup name starts an escape sequence on a terminal. */
 static void put_char(FILE *out, uint32_t code)
 {
 	static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -76,7 +76,9 @@ void json_put_html(FILE *out, const char *str)
 	putc('"', out);
 }
 
-/* Nine digits, and ".0" without a fraction, so that the JSON type of a key never changes. */
+/*
+ * Writes nine digits, with ".0" for a whole number, so that the JSON type of a key never changes.
+ */
 static void put_real(FILE *out, double value)
 {
 	char text[32];
@@ -91,8 +93,8 @@ static void put_real(FILE *out, double value)
 }
 
 /*
- * Many JSON readers store integers in 63 bits, so larger ids are strings and larger counts are real
- * numbers.
+ * Many JSON readers store integers as signed 64-bit numbers. An id above INT64_MAX is written as a
+ * string. A count above INT64_MAX is written as a real number.
  */
 static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
@@ -153,9 +155,9 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 }
 
 /*
- * Length of "a" if key "a.b" is written as {"a":{"b":…}}, or 0. That requires that all columns
- * "a.*" are adjacent and no other key is "a", which files of other programs may violate. JSON
- * readers ignore one of two equal keys.
+ * Length of "a" if the key "a.b" is written as {"a":{"b":…}}, or 0 if it is written as "a.b". A
+ * nested object requires that all columns "a.*" are adjacent and that no other key is "a", because
+ * JSON readers ignore one of two equal keys. Reports of other programs may violate this.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -176,8 +178,8 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 }
 
 /*
- * Writes the keys and values of a row. @top is the report for top-level keys, else NULL. @comma:
- * the object already has keys.
+ * Writes the keys and values of a row. @top is the report if @table has its top-level keys, else
+ * NULL. @comma is true if the object already has keys.
  */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)

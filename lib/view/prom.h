@@ -16,12 +16,16 @@ enum prom_format {
 
 const char *prom_content_type(enum prom_format format);
 /*
- * Chooses the format with the largest weight in an Accept header, the last one in the enum if
- * several have this weight, or PROM_TEXT. Protobuf only if @protobuf is true.
+ * Chooses the format with the largest weight in an Accept header. Of formats with equal weights,
+ * chooses the last in enum prom_format. Returns PROM_TEXT if @accept is NULL or has no known
+ * format. Chooses protobuf only if @protobuf is true.
  */
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
-/* Receives each full block. A nonzero result stops the output; prom_end() returns this result. */
+/*
+ * Callback that receives each full block of output. A nonzero result stops the output, and
+ * prom_end() returns this result.
+ */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 
 struct prom {
@@ -33,9 +37,9 @@ struct prom {
 	char block[64 * 1024];
 };
 
-/* Writes all samples of one family, once per family. A family without samples is skipped. */
+/* Writes all samples of one family, or nothing if there are none. Call once per family. */
 void prom_write(struct prom *prom, const struct series *series, const struct series_table *table);
-/* Writes the last block. Returns 0 or the result of the callback. */
+/* Writes the last block and, in OpenMetrics, "# EOF". Returns 0 or the result of the callback. */
 int prom_end(struct prom *prom);
 
 static inline void prom_flush(struct prom *p)
@@ -61,7 +65,10 @@ static inline void prom_put(struct prom *p, const char *data, size_t len)
 	}
 }
 
-/* Writes one family as length-delimited protobuf, encoded twice, because the length comes first. */
+/*
+ * Writes one family as length-delimited protobuf. Encodes the family twice, because the length
+ * precedes the data.
+ */
 void prom_proto_write(struct prom *prom, const struct series *series,
 		      const struct series_table *table);
 

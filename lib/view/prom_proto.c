@@ -65,8 +65,8 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 }
 
 /*
- * The double that a parser of the text format computes. Above 2^53 ns (104 days) only the last
- * addition loses digits.
+ * Converts ns to the double that a parser of the text format computes. A double holds at most 2^53
+ * ns (104 days) exactly. Above 2^53 ns, only the final addition loses digits.
  */
 static double seconds(uint64_t ns)
 {
@@ -87,12 +87,12 @@ static double value_of(const struct family *family, union word word)
 	}
 }
 
-/* Count of native bucket @i: 0 is the zero bucket, 1 has the index native.first. */
+/* Count of native bucket @i. Bucket 0 is the zero bucket. Bucket 1 has the index native.first. */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
 {
 	if (s->native.at)
 		return words[s->native.at + i].u64;
-	/* The sample begins with cumulative counts of the boundaries. */
+	/* The sample of a histogram begins with the cumulative count of each boundary. */
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
@@ -118,7 +118,7 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 
 /*
  * The offset of the first span is the index of its first bucket. The offset of a later span is the
- * number of buckets since the previous span.
+ * number of buckets between the previous span and this span.
  */
 static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {

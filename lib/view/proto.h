@@ -75,7 +75,7 @@ static inline void proto_str(struct proto_msg *m, unsigned int field, const char
 	proto_bytes(m, str, strlen(str));
 }
 
-/* Turns the bytes from @begin to the end into a nested message. */
+/* Inserts key and length at @begin, so that the bytes from @begin on become a nested message. */
 static inline void proto_close(struct proto_msg *m, unsigned int field, size_t begin)
 {
 	char head[2 * PROTO_MAX_VARINT];

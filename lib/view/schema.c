@@ -27,7 +27,7 @@ static const char *unit_of(const struct metric *metric)
 		[UNIT_TABLE] = NULL,
 	};
 
-	/* Metrics of crit are in ns or cycles; the report has the unit in its key "unit". */
+	/* Metrics of crit have no unit here: the key "unit" of the report is "ns" or "cycles". */
 	if (metric->unit == UNIT_NS &&
 	    metric_get(metric_find(metric->key, UNIT_CYCLES))->unit == UNIT_CYCLES)
 		return NULL;
@@ -117,7 +117,7 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 	return json_object_get(list, "items");
 }
 
-/* Keys of every report. %s: the command, the command in the title, the command. */
+/* Keys of every report. The three %s are the command, the command in the title, and the command. */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"
 	" 'title': 'one line of subtick%s --json', 'type': 'object',"

@@ -25,19 +25,28 @@ struct labels {
 	struct labels *next; /* next entry of series_table.retired */
 	size_t text_len;
 	/*
-	 * Escaped text such as name="value",other="value" and a NUL, then name and value of each
-	 * label, each with a NUL, then an empty name.
+	 * Escaped text such as name="value",other="value" and a NUL. Then the name and the value of
+	 * each label, each followed by a NUL. An empty name ends the list.
 	 */
 	char data[];
 };
 
 /* Makes a set of labels with values escaped by utf8_printable(). Returns NULL if out of memory. */
 struct labels *labels_new(const struct label *pairs, size_t nr);
-/* True if labels_new(@pairs) equals @labels (NULL: no labels). All values must be texts. */
+/*
+ * True if labels_new(@pairs) would equal @labels. NULL @labels means no labels. All values of
+ * @pairs must be texts.
+ */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
-/* Collisions are easy to construct, so label values must come from the kernel or subtick. */
+/*
+ * Hash of label values. Collisions are easy to construct, so label values must come from the kernel
+ * or from subtick.
+ */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
-/* Writes an escaped value to @to, which has space for twice its length. Returns the end. */
+/*
+ * Writes an escaped label value to @to, which must have space for twice the length of @value.
+ * Returns the end of the text.
+ */
 char *labels_escape(char *to, const char *value);
 
 /* Returns the name of the first label, or "" if the set is empty. */
@@ -46,7 +55,10 @@ static inline const char *labels_first(const struct labels *labels)
 	return labels ? labels->data + labels->text_len + 1 : "";
 }
 
-/* Next string of a set of labels: value after name, name after value, "" at the end. */
+/*
+ * Next string of a set of labels: the value after a name, the next name after a value, "" at the
+ * end.
+ */
 static inline const char *labels_next(const char *str)
 {
 	while (*str++)
@@ -93,15 +105,15 @@ struct series_native {
 	int first;
 	unsigned int nr; /* number of buckets, or 0 for no native histogram */
 	/*
-	 * Offset in words from the start of the sample to its zero bucket. 0: the sample has only
-	 * cumulative counts, whose differences are the native buckets.
+	 * Offset in words from the start of the sample to its zero bucket. 0 if the sample has no
+	 * native buckets: each native bucket is then the difference of two cumulative counts.
 	 */
 	unsigned int at;
 };
 
 /*
- * A metric family with one sample per row. A histogram has several words: the cumulative counts,
- * the total count, the sum in ns, and the native buckets.
+ * A metric family with one sample per row. A histogram has several words per row: the cumulative
+ * count of each boundary, the total count, the sum in ns, and the native buckets.
  */
 struct series {
 	const struct family *family;
@@ -110,8 +122,8 @@ struct series {
 	unsigned int words; /* number of the family's words in series_row.words */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
-	 * Label and values of the parts, such as the contexts of load, with one word each; NULL if
-	 * the family has one sample per row.
+	 * part_name: label that distinguishes the samples of a row, such as the context of load, or
+	 * NULL if a row has one sample. parts: values of this label. Each sample is one word.
 	 */
 	const char *part_name;
 	const char *const *parts;
@@ -123,14 +135,17 @@ struct series {
 };
 
 /*
- * Finds the row with @key and, unless @value is NULL, with this value of its first label. Returns
- * NULL if no row matches.
+ * Finds the row with @key. Unless @value is NULL, @value must also equal the row's first label.
+ * Returns NULL if no row matches.
  */
 struct series_row *series_find(const struct series_table *table, uint64_t key, const char *value);
-/* Adds a row of zeros, also in the caller's struct. Returns NULL if out of memory. */
+/*
+ * Adds a row of zeros, and zeroes the caller's struct that contains the row. Returns NULL if out of
+ * memory.
+ */
 struct series_row *series_add(struct series_table *table, uint64_t key, const struct label *pairs,
 			      size_t nr);
-/* Replaces series_row.names. Returns false if unchanged or out of memory. */
+/* Replaces series_row.names. Returns false if the labels are unchanged or memory is exhausted. */
 bool series_set_names(struct series_table *table, struct series_row *row,
 		      const struct label *pairs, size_t nr);
 /* Frees a row of a table. The last row of the table moves to the index of the removed row. */
@@ -140,8 +155,8 @@ void series_reclaim(struct series_table *table);
 void series_free(struct series_table *table);
 
 /*
- * Copies all rows into the memory of @copy. Copied rows share their labels. series_find() does not
- * work on a copy.
+ * Copies all rows, and reuses the memory of @copy. The copied rows share the labels with the
+ * original rows. series_find() does not work on a copy.
  */
 int series_copy(struct series_table *copy, const struct series_table *table);
 void series_copy_free(struct series_table *copy);
@@ -151,7 +166,7 @@ static inline unsigned int series_parts(const struct series *series)
 	return series->nr_parts ? series->nr_parts : 1;
 }
 
-/* Returns the sample of one part (0 without parts), and marks it as exported. */
+/* Returns the sample of @part (0 if the family has no parts), and marks the sample as exported. */
 static inline union word *series_sample(const struct series *series, struct series_row *row,
 					unsigned int part)
 {

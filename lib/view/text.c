@@ -37,7 +37,10 @@ static void text_pair(const struct view *view, const struct column *col, const s
 	fputs(number, view->out);
 }
 
-/* Prints the values for which @shown is true. Returns true if any was printed. */
+/*
+ * Prints the values in the first row of @table for which @shown is true. Returns true if any value
+ * was printed.
+ */
 static bool text_pairs(const struct view *view, const struct table *table, const char *between,
 		       bool (*shown)(const struct column *col, const struct value *value))
 {
@@ -59,7 +62,7 @@ static bool is_field(const struct column *col, const struct value *value)
 	return value->kind != VALUE_TABLE;
 }
 
-/* True for quality values in the heading: no loss counters, no counts of 0. */
+/* True for quality values in the heading: all values except loss counters and counts of 0. */
 static bool in_head(const struct column *col, const struct value *value)
 {
 	return value->kind != VALUE_TABLE && !text_is_loss(col, value) &&
@@ -220,7 +223,10 @@ static void text_nested(struct view *view, const struct grid *grid)
 	}
 }
 
-/* Reports of one small table scroll under one heading until columns, source or window change. */
+/*
+ * Reports of one small table scroll under one heading, until the columns, the source or the window
+ * length change.
+ */
 static bool heading_due(struct view *view, const struct report *report, struct grid *grid,
 			bool compact)
 {
@@ -263,7 +269,10 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		heading = heading_due(view, report, &grid, compact);
 		if (view->written && heading)
 			fputc('\n', view->out);
-		/* Windows under one heading are separated by their time; events once per second. */
+		/*
+		 * A line with the time separates windows under one heading. For events, the line is
+		 * printed at most once per second.
+		 */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");

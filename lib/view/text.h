@@ -16,8 +16,8 @@ uint64_t text_hash(uint64_t hash, const char *text);
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 /*
- * Increase of a loss counter since the previous report. The whole counter in the first report,
- * after a reset, or if @seen is full.
+ * Increase of a loss counter since the previous report. Returns the whole counter in the first
+ * report, after a reset, or if @seen is full.
  */
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);
@@ -36,7 +36,7 @@ void text_hist(const struct view *view, const struct table *table);
 struct grid_item {
 	size_t col; /* column number in the table, or GRID_BAR for the bar */
 	size_t width;
-	/* index of the block of columns, if the table is wider than the terminal */
+	/* index of the block with this column; a table that is too wide has several blocks */
 	size_t block;
 	bool left;
 };
@@ -62,11 +62,11 @@ struct grid {
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* Hash of the columns of a table, whose change needs a new heading. */
+/* Hash of the columns of a table. The view prints a new heading if this hash changes. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
- * Keeps columns as wide as in the previous table if the terminal is wide enough. Returns false if
- * the heading must be printed again.
+ * Keeps each column at least as wide as in the previous table, if the terminal is wide enough.
+ * Returns false if a column became wider, so that the heading must be printed again.
  */
 bool grid_keep_widths(struct grid *grid, struct view *view);
 

@@ -140,7 +140,7 @@ void text_put(const struct view *view, enum style style, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* With the NUL, "a","bc" and "ab","c" have different hashes. */
+	/* The NUL is hashed, too, so that "a","bc" and "ab","c" have different hashes. */
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
 

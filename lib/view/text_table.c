@@ -132,7 +132,7 @@ static void grid_items(struct grid *grid, const struct view *view)
 		grid_add(grid, GRID_BAR);
 }
 
-/* Assigns columns to blocks that fit the terminal. A bar takes the rest of its block. */
+/* Assigns columns to blocks that fit the terminal. A bar takes the remaining width of its block. */
 static void grid_fold(struct grid *grid, const struct view *view)
 {
 	size_t width = view->width > 0 ? (size_t)view->width : SIZE_MAX / 2;
@@ -238,7 +238,10 @@ static enum style cell_style(const struct grid *grid, size_t col, const char *te
 	return strcmp(text, "no") ? STYLE_YELLOW : STYLE_RED;
 }
 
-/* Prints a cell after @blanks blanks, which are kept back so that no line ends in blanks. */
+/*
+ * Prints a cell. @blanks is the number of pending blanks, which are printed only before text, so
+ * that no line ends in blanks.
+ */
 static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)
 {

@@ -126,8 +126,8 @@ static void end_one(struct writer *w, uint64_t ns)
 }
 
 /*
- * Ends the innermost slice of @kind and all slices inside it. A slice that began before the trace
- * is not open.
+ * Ends the innermost open slice of @kind and all slices inside it. Writes nothing if the slice
+ * began before the trace.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {
@@ -207,7 +207,7 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	}
 }
 
-/* Each task has its own row, because parts of waits overlap on one CPU. */
+/* Each task has its own row, because waits of several tasks overlap on one CPU. */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
 	w->cpu = hold->cpu;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes a timeline as a Perfetto trace, with the field numbers of google/perfetto. */
+/*
+ * Writes a timeline as a Perfetto trace. The field numbers are from trace_packet.proto and ftrace/
+ * in google/perfetto.
+ */
 #include "view/view.h"
 
 #include <errno.h>
@@ -48,7 +51,7 @@ enum { CLOCKS_CLOCK = 1 };
 enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
-/* Perfetto requires a priority, which the recording lacks. */
+/* Priority of every task: Perfetto requires a priority, but the recording contains none. */
 #define PRIO_DEFAULT 120
 /* State of a cpu_idle event that means idle exit. */
 #define IDLE_ENDS UINT32_MAX
@@ -153,7 +156,10 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/* Writes an ftrace event. Returns false for other kinds and for nested interrupts. */
+/*
+ * Writes an event as an ftrace event. Returns false if Perfetto has no ftrace event of this kind,
+ * or if the event is a nested interrupt.
+ */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {
@@ -218,7 +224,7 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	uint32_t pid;
 	size_t begin;
 
-	/* BUNDLE_LOST marks lost events before the first event of a bundle. */
+	/* BUNDLE_LOST marks lost events before the first event, so a gap starts a new bundle. */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
 	if (!w->m.len)
@@ -260,7 +266,10 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
 	close_packet(w, packet);
 }
 
-/* Each task has its own track, because parts of waits overlap. Tracks may be described twice. */
+/*
+ * Each task has its own track, because waits of several tasks overlap. Perfetto accepts repeated
+ * track descriptors.
+ */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {
 	uint64_t track = (hold->avoidable ? TRACK_AVOIDABLE : TRACK_HOLDS) | hold->pid;
@@ -274,7 +283,7 @@ static void put_hold(struct writer *w, const struct timeline_hold *hold)
 	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
 }
 
-/* ftrace events do not distinguish ticks from other timers, so ticks have a track. */
+/* Ticks have their own track, because ftrace events do not distinguish ticks from other timers. */
 static void put_ticks(struct writer *w)
 {
 	uint32_t cpu = UINT32_MAX;

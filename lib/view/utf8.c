@@ -89,7 +89,10 @@ static size_t head_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/* Copies and escapes the character at *@pos, and advances *@pos. Returns the length. */
+/*
+ * Copies the character at *@pos to @buf, with an escape if necessary, and advances *@pos. Returns
+ * the copied length.
+ */
 static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
 {
 	uint32_t code;
@@ -163,7 +166,7 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/* Length without a systemd suffix such as ".scope", which a shortened name loses first. */
+/* Length of a cgroup name without a systemd suffix such as ".scope", which is cut first. */
 static size_t without_kind(const char *last)
 {
 	const char *dot = strrchr(last, '.');
@@ -174,7 +177,8 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Columns for the last component: what the directories leave, at least min(LAST_ENOUGH, 2/3 max).
+ * Columns for the last component of a path: the columns that the directories leave, at least
+ * min(LAST_ENOUGH, 2/3 of @max).
  */
 static size_t room_of_last(size_t folders, size_t max)
 {

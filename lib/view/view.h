@@ -81,13 +81,16 @@ void view_format_ratio_fine(double ratio, char *buf, size_t size);
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV write @value as an integer: at least a million ns, cycles, Hz, bytes or
- * counts, which nine digits could round.
+ * True if JSON and CSV write the real number @value as an integer: at least a million ns, cycles,
+ * Hz, bytes or counts. Nine significant digits could lose whole units of large numbers.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
 /* Functions that write a timeline, and return 0, -ENOMEM or the -errno of the stream. */
-/* Writes JSON Lines: events sorted by CPU, then throttled and avoidable parts of waits. */
+/*
+ * Writes JSON Lines: one object per event, sorted by CPU, then one object per throttled or
+ * avoidable part of a wait.
+ */
 int timeline_lines(FILE *out, const struct timeline *timeline);
 /* Writes the JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
 int timeline_chrome(FILE *out, const struct timeline *timeline);

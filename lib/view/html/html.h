@@ -17,7 +17,7 @@ struct html_doc {
 	const char *machine; /* one line that describes the machine, or NULL if unknown */
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
-	/* findings and text for browsers without JavaScript, or NULL */
+	/* findings and text view for browsers without JavaScript, or NULL */
 	const char *findings, *text;
 	const struct html_missing *missing;
 	size_t nr_missing;
@@ -52,8 +52,8 @@ extern const struct web_asset web_assets[];
 extern const char *const web_style, *const web_script;
 
 /*
- * index.html of a report before the style sheet, and from </head> on. Its Content-Security-Policy
- * has the hashes of web_style and web_script.
+ * Two parts of the index.html of a report: the part before the style sheet, and the part from
+ * </head> on. The Content-Security-Policy allows web_style and web_script by their hashes.
  */
 extern const char web_report_head[], web_report_body[];
 

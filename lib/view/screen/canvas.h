@@ -20,7 +20,7 @@ struct canvas_cell {
 struct canvas {
 	int rows, cols;
 	struct canvas_cell *cells;
-	/* replace all other than ASCII characters by "?" */
+	/* true if "?" replaces all characters that are not ASCII */
 	bool ascii;
 	bool failed; /* out of memory while drawing; never reset */
 };
@@ -43,10 +43,13 @@ int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style st
 /* A terminal that shows canvases and reads keys. */
 struct terminal;
 
-/* True if standard input and output are a terminal that is not "dumb". */
+/* True if standard input and output are a terminal, and TERM is not "dumb". */
 bool terminal_usable(void);
 
-/* The terminal mode is restored by terminal_close(), and at a crash except by SIGKILL. */
+/*
+ * Opens the terminal. terminal_close() restores the terminal mode. A signal handler restores the
+ * mode after a crash by any signal except SIGKILL.
+ */
 int terminal_open(bool color, struct terminal **ret_terminal, struct err *err);
 void terminal_close(struct terminal *terminal);
 

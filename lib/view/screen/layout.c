@@ -26,7 +26,10 @@ static size_t div_up(size_t a, size_t b)
 	return (a + b - 1) / b;
 }
 
-/* Lays out the CPUs as bars, in as few columns as fit. Returns false if they do not fit. */
+/*
+ * Lays out the CPUs as bars, in as few columns as the height allows, because long bars are more
+ * precise. Returns false if the bars do not fit.
+ */
 static bool fit_bars(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int least = wants->name_width + 1 + BAR_MIN + 1 + wants->figure_width;
@@ -52,7 +55,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	return true;
 }
 
-/* Lays out the CPUs as lines such as "123-186 […]", with a power of two of CPUs each. */
+/* Lays out the CPUs as lines such as "123-186 […]". A line has a power of two of CPUs. */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int label = 2 * wants->name_width + 1 + 1, per_row = 8;

@@ -23,7 +23,8 @@ struct fit {
 		int width;
 	} *cols;
 	size_t nr, nr_keys;
-	size_t nr_visible, nr_right; /* columns that are visible, and hidden on the right */
+	/* numbers of visible columns, and of columns hidden on the right */
+	size_t nr_visible, nr_right;
 };
 
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
@@ -75,7 +76,7 @@ static size_t fit_end(const struct fit *fit, size_t first, int cols)
 	return first;
 }
 
-/* Corrects the scroll position for the sort column, and drops hidden columns from fit->cols. */
+/* Scrolls so that the sort column is visible, and drops hidden columns from fit->cols. */
 static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int cols)
 {
 	size_t others = fit->nr - fit->nr_keys, end;
@@ -146,7 +147,10 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 	}
 }
 
-/* Writes the number of hidden columns at the right edge. Returns the column to its left. */
+/*
+ * Writes the numbers of table columns hidden on each side, at the right edge of line @y. Returns
+ * the screen column to the left of this text.
+ */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {
@@ -182,10 +186,7 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
 }
 
-/*
- * Draws a pane from line @top to the line above @footer. Returns the number of table lines that fit
- * into the pane.
- */
+/* Draws a pane from line @top to the line above @footer. Returns the number of rows that fit. */
 static int draw_pane(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     int top, int footer, struct canvas *canvas)
 {

@@ -61,7 +61,7 @@ static bool has_figures(const struct table *table)
 	return !table->nr_rows;
 }
 
-/* Converts loss counters since the start to losses in the last window. */
+/* Converts loss counters since the start of the measurement to losses in the last window. */
 static void losses_of_window(struct screen_slot *slot, struct table *quality)
 {
 	for (size_t i = 0; i < quality->nr_cols; i++) {

@@ -52,7 +52,7 @@ struct screen_pane {
 	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	/* maximum number of rows in recent windows; 0 after the user selects a pane or a filter */
+	/* maximum number of rows in recent windows; selecting a pane or a filter resets it to 0 */
 	size_t rows_had;
 	unsigned int fewer; /* number of successive windows with fewer rows than rows_had */
 };
@@ -124,7 +124,7 @@ struct screen_layout {
 	bool too_small;
 	enum screen_cores mode;
 	int cores_top, cores_rows;
-	/* SCREEN_CORES_BARS: columns of bars, and widths of a column and of a bar with its edges */
+	/* SCREEN_CORES_BARS: columns, characters per column, characters per bar with its edges */
 	int columns, cell_width, bar_width;
 	int name_width, figure_width; /* copied from struct screen_wants */
 	int history_width; /* SCREEN_CORES_BARS: width of a CPU's history after its busy ratio */
@@ -156,7 +156,7 @@ size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 /* Widths of a CPU number before a bar, and of the busy ratios after a bar. */
 int screen_cores_name_width(const struct table *table);
 int screen_cores_figure_width(const struct table *table);
-/* Draws the legend unless @canvas is NULL. Returns the number of its lines. */
+/* Draws the legend of the bars unless @canvas is NULL. Returns the number of its lines. */
 int screen_cores_legend(const struct screen *screen, const struct table *table,
 			const struct screen_layout *layout, int cols, struct canvas *canvas);
 void screen_cores_draw(const struct screen *screen, const struct table *table,
@@ -166,9 +166,9 @@ void screen_cores_draw(const struct screen *screen, const struct table *table,
 int screen_history_add(struct screen_history *history, const struct table *cores);
 void screen_history_free(struct screen_history *history);
 
-/* True if a pane shows the column. @all: also columns that text output omits. */
+/* True if a pane shows the column. With @all, panes also show columns that text output omits. */
 bool screen_col_shown(const struct table *table, size_t col, bool all);
-/* True for numbers, but not for names and identifiers. */
+/* True if the default order is descending: for numbers, but not for names and identifiers. */
 bool screen_col_descends(const struct table *table, size_t col);
 
 /*

@@ -36,7 +36,7 @@ struct terminal {
 	struct sigaction old[NR_CRASHES];
 };
 
-/* Prepared for the crash handler, because ncurses is not async-signal-safe. */
+/* Modes and escape sequences for the crash handler, because ncurses is not async-signal-safe. */
 static struct {
 	struct termios modes;
 	char leave[128];
@@ -137,7 +137,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	/* An Escape byte with no byte within 50 ms is the Escape key, even over ssh. */
+	/* An Escape byte without another byte within 50 ms is the Escape key, even over ssh. */
 	set_escdelay(50);
 	*ret_terminal = terminal;
 	return 0;
@@ -191,7 +191,7 @@ int terminal_key(struct terminal *terminal)
 	array_for_each(pair, keys, ARRAY_SIZE(keys))
 		if ((*pair)[0] == (int)key)
 			return (*pair)[1];
-	/* SCREEN_KEY_NONE would mean that no key is pending. */
+	/* An unknown key needs an unused number: SCREEN_KEY_NONE means that no key is pending. */
 	return SCREEN_KEY_BACKSPACE + 1;
 }
 

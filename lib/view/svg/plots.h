@@ -31,12 +31,12 @@ extern const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURE
 int audit_plot(FILE *out, const struct audit_figures *figures, const struct report *report);
 
 /*
- * Draws the plots of `subtick wake --plot` from the measured points of a run, compared with the
- * points of the run @earlier unless NULL. Returns the result of svg_write().
+ * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. @earlier
+ * has the points of another run for comparison, or is NULL. Returns the result of svg_write().
  */
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
 
-/* Key of the residency of the deepest idle state that is counted, such as "c6_ns", or NULL. */
+/* Key of the residency of the deepest counted idle state, such as "c6_ns", or NULL if none. */
 const char *wake_depth_key(const struct table *points);
 
 #endif

@@ -39,7 +39,7 @@ struct plot {
 	double top;
 };
 
-/* Draws the legend unless @out is NULL. Returns the number of its lines. */
+/* Draws the legend unless @out is NULL. Returns the number of lines of the legend. */
 static size_t legend(const struct plot *p, FILE *out)
 {
 	double x = MARGIN_LEFT, y = p->top + MARGIN_TOP + 2.0 + LEGEND_GAP;
@@ -89,14 +89,14 @@ static bool plot_axes(struct plot *p)
 	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
 	/*
-	 * Bars start at 0, because readers take their length as the value. Lines start at 0 if the
-	 * lowest value is below half of the highest value.
+	 * The y axis starts at 0 for bars, because readers take the length of a bar as its value.
+	 * For lines, the y axis starts at 0 if the lowest value is below half of the highest value.
 	 */
 	if (!p->plot->y_log && low_y > 0.0 && (bars || low_y < high_y / 2.0))
 		low_y = 0.0;
 	if (!p->plot->y_log && bars && high_y < 0.0)
 		high_y = 0.0;
-	/* The lowest bar needs a visible height. */
+	/* A logarithmic axis starts below the lowest value, so that the lowest bar is visible. */
 	if (p->plot->y_log && bars)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)

@@ -24,12 +24,12 @@ struct svg_series {
 	/* report that contains the table, or NULL for the report of the plot */
 	const struct report *from;
 	const char *table;	   /* key of a table of the report */
-	/* draw only rows whose value in column @where equals @equals; NULL: all rows */
+	/* Draws only rows whose value in column @where equals @equals. NULL: draws all rows. */
 	const char *where;
 	const char *equals; /* required value of column @where: text, or a decimal number */
 	/*
-	 * One curve for each value of column @split, or only for the values in table @split_in.
-	 * NULL: one curve, or all values.
+	 * The series has one curve for each value of the column @split, or a single curve if @split
+	 * is NULL. Unless @split_in is NULL, only values in the table @split_in have a curve.
 	 */
 	const char *split, *split_in;
 	bool first_only; /* true if only the curve of the first value of @split is drawn */
@@ -50,8 +50,9 @@ struct svg_plot {
 };
 
 /*
- * Writes all plots below each other and flushes the stream. The first series gives the units of the
- * axes. Returns 0, -EINVAL if a table or column is missing, -ENOMEM, or the -errno of the stream.
+ * Writes all plots below each other and flushes the stream. An axis has the unit of the first
+ * series. A plot without data contains a message. Returns 0, -EINVAL if a table or column is
+ * missing, -ENOMEM, or the -errno of the stream.
  */
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots,
 	      size_t nr_plots);
@@ -65,7 +66,7 @@ struct svg_axis {
 	double low, high;  /* values at the ends of the axis */
 	double at, length; /* axis start and length in pixels; a negative length points upwards */
 	double scale;	   /* divisor that converts a value to the unit of the labels */
-	/* unit of the labels; "" without a unit, or if each label has its own unit */
+	/* unit of the labels, such as "ms"; "" for no unit, or if each label has its own */
 	const char *unit;
 	enum unit kind;
 	double tick[SVG_MAX_TICKS];
@@ -81,8 +82,8 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 #define SVG_MAX_CURVES 64 /* maximum number of values of svg_series.split */
 
 /*
- * Stores the first row of each different text or number of a column, at most @max, and returns
- * their number; 0 if @col is negative.
+ * Stores in @rows the first row of each different value in column @col, at most @max rows. Returns
+ * the number of stored rows, or 0 if @col is negative.
  */
 size_t svg_values(const struct table *table, int col, size_t *rows, size_t max);
 

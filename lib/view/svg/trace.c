@@ -54,7 +54,10 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 		.y = value_number(table_cell(table, row, col[2])) * (s->times > 0.0 ? s->times : 1.0),
 	};
 
-	/* A cumulative count may be 0 on a logarithmic axis; trace_uncumulate() converts it. */
+	/*
+	 * A cumulative count of 0 is valid even on a logarithmic axis, because trace_uncumulate()
+	 * later converts cumulative counts to counts per bucket.
+	 */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
 		return 0;

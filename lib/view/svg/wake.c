@@ -21,7 +21,7 @@ const char *wake_depth_key(const struct table *points)
 		char *end;
 		long number;
 
-		/* Core states such as "c6_ns", but not package states such as "pc6_ns". */
+		/* Skip keys of package states such as "pc6_ns". Core states look like "c6_ns". */
 		if (key[0] != 'c' || key[1] < '0' || key[1] > '9')
 			continue;
 		number = strtol(key + 1, &end, 10);
@@ -47,7 +47,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/* A later run on the same machine gets a number. */
+	/* The name of a later run on the same machine contains a number. */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))
@@ -85,7 +85,8 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->has_depth = true;
 	} else {
 		/*
-		 * No source is empty, so a run without a residency counter is only in the legend.
+		 * Without a residency counter, select rows with an empty source. No row has an
+		 * empty source, so the run is only in the legend.
 		 */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
@@ -100,7 +101,10 @@ static bool any_forced(const struct table *points)
 	return false;
 }
 
-/* Column that splits the series: forced idle state, CPU if distributions are per CPU, or source. */
+/*
+ * Chooses the column that splits the series into curves: the idle state if idle states were forced,
+ * the CPU if the report has distributions per CPU, else the source.
+ */
 static void choose_split(const struct report *report, struct svg_series *series)
 {
 	const struct table *points = report_find(report, "points"),

@@ -112,7 +112,7 @@ static int set_keep(const struct opt *opt, const char *value, void *base, struct
 	return opt_each(opt, value, base, err, set_limit);
 }
 
-/* Programs that record culprits are loaded only at the start. */
+/* The BPF programs that record culprits are loaded only at the start. */
 static bool same_blame(const void *a, const void *b)
 {
 	const struct config *old = a, *fresh = b;
@@ -127,7 +127,10 @@ static bool same_sample(const void *a, const void *b)
 	return runq_programs_fit(old->sample_ratio, fresh->sample_ratio);
 }
 
-/* The programs count at the boundaries of the start. SIGHUP can only show or hide some. */
+/*
+ * The BPF programs count waits at the histogram boundaries that were set at the start. SIGHUP can
+ * only show or hide these boundaries.
+ */
 static bool same_le(const void *a, const void *b)
 {
 	const struct config *old = a, *fresh = b;
@@ -144,7 +147,10 @@ static bool same_le(const void *a, const void *b)
 #define LIVE .when = OPT_LIVE
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
-/* native-histograms must come before le, which it changes: the first change is reported. */
+/*
+ * A change of native-histograms also changes le. config_needs_restart() reports the first changed
+ * option, so native-histograms must come before le.
+ */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),
 	 .when = OPT_ARGV},
@@ -369,7 +375,7 @@ void config_runq(const struct config *config, struct runq_opts *ret_opts)
 		.idle_states = config->idle_states,
 		.avoidable = config->avoidable,
 		.pressure = config->pressure,
-		/* Reading cpu.pressure of each cgroup costs more than the measurement. */
+		/* Reading cpu.pressure of each cgroup costs more CPU time than the measurement. */
 		.psi_node_only = true,
 		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,

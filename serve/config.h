@@ -17,7 +17,7 @@
 /* Port 7828 spells SUBT on a telephone keypad. */
 #define CONFIG_LISTEN	  "127.0.0.1:7828"
 
-/* All are enabled by default. load is first, because others share its BPF programs. */
+/* All collectors are enabled by default. load is first: other collectors share its programs. */
 #define COLLECTORS(X) X(load) X(runq) X(wake) X(noise)
 #define CONFIG_COLLECT_ENUM(name) CONFIG_COLLECT_##name,
 enum config_collect { COLLECTORS(CONFIG_COLLECT_ENUM) CONFIG_NR_COLLECTORS };
@@ -39,7 +39,10 @@ enum config_label { CONFIG_LABELS(CONFIG_LABEL_ENUM) CONFIG_NR_LABELS };
 #undef CONFIG_LABEL_ENUM
 extern const char *const config_label_names[];
 
-/* Options of `subtick serve`. All but OPT_ARGV may be in the settings file. */
+/*
+ * Options of `subtick serve`; a NULL name ends the table. The settings file may contain all options
+ * except those with OPT_ARGV.
+ */
 extern const struct opt config_settings[];
 
 struct config {
@@ -95,14 +98,17 @@ static inline bool config_collects(const struct config *config, enum config_coll
 int config_init(struct config *config);
 void config_free(struct config *config);
 
-/* listen, host, include and exclude append to a list. @err describes the accepted values. */
+/*
+ * Sets one setting by name. The settings listen, host, include and exclude append @value to a list.
+ * If @value is invalid, @err describes the accepted values.
+ */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
 int config_parse(struct config *config, const char *text, size_t len, const char *label,
 		 struct err *err);
 /* Reads a settings file. A NULL path means CONFIG_FILE, which may be missing. */
 int config_read(struct config *config, const char *path, struct err *err);
-/* Checks combinations of settings and computes dependent ones, after all are set. */
+/* Checks and completes the settings. Call it after all settings are set. */
 int config_complete(struct config *config, struct err *err);
 /* Removes all listen addresses from the settings. */
 void config_clear_listen(struct config *config);

@@ -12,7 +12,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Limits the memory for a damaged file. One large window can exceed HISTORY_BLOCK_RAW. */
+/*
+ * Maximum size of an unpacked block in bytes, which limits the memory for a damaged file. A block
+ * with one large window can exceed HISTORY_BLOCK_RAW.
+ */
 #define MAX_RAW (256u << 20)
 
 const struct history_head history_head = {
@@ -71,8 +74,8 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
 		/*
-		 * The name has the time of the first block. Files overlap by at most
-		 * HISTORY_OVERLAP_S.
+		 * The name of a file contains the time of its first block. Successive files overlap
+		 * by at most HISTORY_OVERLAP_S.
 		 */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * History on disk. A file is a sequence of gzip members, so zcat prints it. Each member is a block:
- * JSON lines of one collector. Its header has size and times, so readers can skip blocks.
+ * History of measurement windows on disk. A history file is a sequence of gzip members, so zcat
+ * prints the file. Each member is a block: JSON lines of one collector. The gzip header has the
+ * size and the times of the block, so readers can skip blocks.
  */
 #ifndef SUBTICK_SERVE_HISTORY_FILE_H
 #define SUBTICK_SERVE_HISTORY_FILE_H
@@ -15,15 +16,18 @@
 #include "serve/http/body.h"
 
 #define HISTORY_DIR "/var/lib/subtick/history"
-/* SIGKILL loses at most one block per collector. */
+/* Maximum time and size of a block. SIGKILL loses at most one block per collector. */
 #define HISTORY_BLOCK_NS  (10ULL * 1000000000)
 #define HISTORY_BLOCK_RAW (256u << 10)
-/* Files overlap, because blocks of different collectors end at different times. */
+/*
+ * Maximum overlap of successive files in seconds. Files overlap, because blocks of different
+ * collectors end at different times.
+ */
 #define HISTORY_OVERLAP_S 60
-/* A file has at most 1/16 of the size limit, so deleting the oldest loses little. */
+/* A file has at most 1/16 of the size limit of --keep, so deleting the oldest file loses little. */
 #define HISTORY_FILES 16
 #define HISTORY_COLLECTORS 8
-/* The seccomp filter requires all these flags but O_CLOEXEC. */
+/* Flags of open() for appending blocks. The seccomp filter requires all flags except O_CLOEXEC. */
 #define HISTORY_OPEN (O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
 
 #define HISTORY_NAME 40
@@ -38,7 +42,10 @@ struct history_head {
 /* Constant part of the gzip header: all members of struct history_head before size. */
 extern const struct history_head history_head;
 
-/* Limits of the history (--keep). Above them the oldest file is deleted. */
+/*
+ * Limits of the history (--keep). If the age of the oldest file or the total size exceeds its
+ * limit, the oldest file is deleted.
+ */
 struct history_keep {
 	uint64_t age_ns, bytes;
 };
@@ -71,15 +78,16 @@ struct history_files {
 	uint64_t written, lost, left_out;
 	bool failing; /* true after a failed write to a history file; the failure is logged once */
 	/*
-	 * CPU time above the budget; windows are skipped above a limit. credited_ns is the
-	 * CLOCK_MONOTONIC time at which the budget was last subtracted.
+	 * debt_ns is the CPU time used above the budget; windows are skipped while it exceeds a
+	 * limit. credited_ns is the CLOCK_MONOTONIC time at which the budget was last subtracted.
 	 */
 	uint64_t debt_ns, credited_ns;
 };
 
 /*
- * Opens and locks the directory before privileges are dropped; a missing one is created for @uid.
- * history_files_start() then checks permissions and truncates an incomplete block.
+ * Opens and locks the directory; call it before privileges are dropped. A missing directory is
+ * created for user @uid. history_files_start(), after privileges are dropped, checks permissions
+ * and truncates an incomplete block of the newest file.
  */
 int history_files_open(struct history_files *files, const char *path, uint32_t uid, uint32_t gid,
 		       struct err *err);
@@ -87,7 +95,10 @@ int history_files_start(struct history_files *files, const char *path, struct er
 /* Writes all blocks that are not yet written, and closes the files. */
 void history_files_close(struct history_files *files);
 
-/* True if the budget of 1 % of one CPU allows another round, added to debt_ns. */
+/*
+ * True if the budget of 1 % of one CPU allows another round of windows. The caller adds the CPU
+ * time of each round to debt_ns.
+ */
 bool history_files_within_budget(struct history_files *files, uint64_t now_ns);
 /* One measurement window as a line of JSON. */
 struct history_line {
@@ -107,17 +118,23 @@ void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
 /* scandir() filter that selects history files. */
 int history_is_file(const struct dirent *entry);
 
-/* Callback for each block. A nonzero result ends the iteration and is returned. */
+/* Callback for each block. A nonzero result ends the iteration, and history_walk() returns it. */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
 /* Calls @fn for blocks with windows between @from_s and @to_s, oldest file first. */
 int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg);
-/* Decompresses a block into a text that the caller frees. NULL: no memory, or damaged. */
+/*
+ * Decompresses a block into a NUL-terminated text that the caller frees. Returns NULL if out of
+ * memory, or if the block is damaged.
+ */
 char *history_unpack(int fd, const struct history_member *member, size_t *ret_len);
 /* Decompresses one gzip member in memory, with the same result as history_unpack(). */
 char *history_inflate(const char *packed, size_t size, size_t *ret_len);
-/* Unix time in ns at the end of the window of a JSON line; 0 if it is not a window. */
+/*
+ * Returns the Unix time in ns at which the window of a JSON line ended, and sets @ret_window_ns to
+ * the length of the window. Returns 0 if the line is not a window.
+ */
 uint64_t history_line_time(const char *line, uint64_t *ret_window_ns);
-/* Reads the header of the gzip member at @at. False if there is none. */
+/* Reads the header of the gzip member at offset @at. Returns false if there is no gzip member. */
 bool history_member_read(int fd, uint64_t at, struct history_member *ret_member);
 
 #endif

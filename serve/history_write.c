@@ -18,11 +18,14 @@
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
-/* 1 % of the time of one CPU, and temporarily DEBT_NS more. */
+/* The history may use 1 % of the time of one CPU, and temporarily DEBT_NS more. */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)
 
-/* Only the last block is verified, because a crash cannot damage earlier blocks. */
+/*
+ * Returns the end of the last complete block. Only the last block is verified, because a crash
+ * cannot damage earlier blocks.
+ */
 static uint64_t complete_end(int fd, uint64_t size)
 {
 	struct history_member member, last;
@@ -93,7 +96,7 @@ static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 	return nr && !sizes ? -ENOMEM : 0;
 }
 
-/* Opens the file for the hour of @first_s, again if another process changed it. */
+/* Opens the file for the hour of @first_s, and reopens a file that another process changed. */
 static int file_ready(struct history_files *f, uint32_t first_s)
 {
 	uint64_t most = f->keep->bytes / HISTORY_FILES;
@@ -133,7 +136,10 @@ static int append(struct history_files *f, const struct history_block *b, const 
 		return 0;
 	}
 	rc = done < 0 ? -errno : -ENOSPC;
-	/* If this fails, the next file_ready() sees the wrong size and truncates the file. */
+	/*
+	 * Remove the partly written block. If ftruncate() fails, the next file_ready() detects the
+	 * wrong size and truncates the file.
+	 */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }
 
@@ -174,7 +180,7 @@ void history_files_add(struct history_files *f, unsigned int index, const struct
 		return;
 	}
 	body_append(b->raw, line->json, line->len);
-	/* The system clock may have been set back. */
+	/* Windows may end in any order, because the system clock may have been set back. */
 	b->first_s = end_s < b->first_s ? end_s : b->first_s;
 	b->last_s = end_s > b->last_s ? end_s : b->last_s;
 	b->windows++;

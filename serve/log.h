@@ -13,7 +13,7 @@ struct notify {
 	uint64_t watchdog_ns; /* watchdog timeout in ns; 0: no watchdog */
 };
 
-/* Connects to NOTIFY_SOCKET, before the seccomp filter is installed. */
+/* Connects to NOTIFY_SOCKET and reads WATCHDOG_USEC. Call it before sandbox_filter(). */
 void notify_open(struct notify *notify);
 /* Sends a state of sd_notify(3). No effect without a service manager. */
 void notify_send(const struct notify *notify, const char *state);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares a second field if the first is equal. */
+/* Compares two numbers: -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` uses c and d if a equals b. */
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
 static inline uint64_t abs_diff(uint64_t a, uint64_t b)
@@ -29,8 +29,8 @@ static inline size_t roundup_pow_of_two(size_t n)
 }
 
 /*
- * Grows @array to hold at least @nr + 1 elements, or returns NULL without a change. The capacity
- * doubles when @nr is a power of two, so callers need no capacity variable.
+ * Grows @array to hold at least @nr + 1 elements. If out of memory, returns NULL and leaves @array
+ * unchanged. The capacity doubles when @nr is a power of two, so callers need no capacity variable.
  */
 static inline void *grow(void *array, size_t nr, size_t size)
 {
@@ -49,8 +49,8 @@ static inline void *grow(void *array, size_t nr, size_t size)
 	})
 
 /*
- * Runs the next statement for a pointer @item to each element. @array may be NULL if @nr is 0. The
- * statement must change neither @array nor @nr.
+ * Runs the next statement for each of the @nr elements of @array, with a pointer @item to the
+ * element. @array may be NULL if @nr is 0. The statement must change neither @array nor @nr.
  */
 #define array_for_each(item, array, nr)                                                            \
 	for (__typeof__((array)[0]) *item = (array), *item##_end = (nr) != 0 ? item + (nr) : item; \
@@ -63,7 +63,7 @@ struct blocks {
 	bool failed; /* true if an allocation failed */
 };
 
-/* Returns zeroed memory that is valid until blocks_free(). NULL: out of memory, sets @failed. */
+/* Zeroed memory, valid until blocks_free(); NULL if out of memory, which sets blocks->failed. */
 static inline void *blocks_calloc(struct blocks *blocks, size_t nr, size_t size)
 {
 	void *block = calloc(nr, size);
@@ -84,8 +84,8 @@ static inline void blocks_free(struct blocks *blocks)
 }
 
 /*
- * Index of the first of @nr elements of @size bytes, sorted by their uint64_t at @offset, that is
- * above @limit, or @nr.
+ * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if all
+ * members are at most @limit. @array has @nr elements of @size bytes, sorted by this member.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)
@@ -104,7 +104,8 @@ static inline size_t array_above(const void *array, size_t nr, size_t size, size
 }
 
 /*
- * Sorts @array and merges equal elements: @add adds the second to the first. Returns their number.
+ * Sorts @array by @compare and merges equal elements: @add adds the second element to the first.
+ * Returns the number of elements after the merge.
  */
 static inline size_t array_merge(void *array, size_t nr, size_t size,
 				 int (*compare)(const void *, const void *),

@@ -86,7 +86,10 @@
 	X(names_lost, "names lost",                                                                \
 	  "tasks whose name was overwritten by a later task; there is room for 32,768")
 
-/* Loss counters of `subtick load`: X(member, key). Options add lists such as LOAD_IRQ_LOSSES. */
+/*
+ * Loss counters of `subtick load`: X(member, key). Loss counters that exist only with some options
+ * are in other lists, such as LOAD_IRQ_LOSSES.
+ */
 #define LOAD_LOSSES(X)                        \
 	X(torn, torn)                         \
 	X(odd_edges, odd_edges)               \
@@ -152,7 +155,10 @@
  */
 #define LOAD_WRONG_RATIO 0.05
 
-/* False if @shown_ratio or @true_ratio is NaN. */
+/*
+ * True if the load that another tool shows differs from the true load by more than
+ * LOAD_WRONG_RATIO. False if a ratio is NaN.
+ */
 static inline bool load_is_wrong(double shown_ratio, double true_ratio)
 {
 	return fabs(shown_ratio - true_ratio) > LOAD_WRONG_RATIO;

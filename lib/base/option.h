@@ -22,7 +22,7 @@ typedef int opt_parse(const struct opt *opt, const char *value, void *base, stru
 
 /* Time when a changed setting takes effect. */
 enum opt_when {
-	/* takes effect after a restart, because the change needs dropped privileges */
+	/* takes effect after a restart, because the change needs privileges that were dropped */
 	OPT_RESTART,
 	OPT_LIVE, /* the setting takes effect when the exporter receives SIGHUP */
 	OPT_ARGV, /* the option exists only on the command line and is no setting */
@@ -33,7 +33,8 @@ struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Argument in --help, or NULL. In a settings file, yes or no replaces a missing argument.
+	 * Name of the argument in --help. NULL: the option has no argument, and its value in a
+	 * settings file is yes or no.
 	 */
 	const char *arg;
 	const char *help;
@@ -46,7 +47,7 @@ struct opt {
 	const char *expected;
 	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
-	/* Compares the members in @a and @b. NULL compares them as text or as bytes. */
+	/* Compares the option's member in @a and @b. NULL: opt_same() compares text or bytes. */
 	bool (*same)(const void *a, const void *b);
 };
 
@@ -96,12 +97,15 @@ bool opt_same(const struct opt *opt, const void *a, const void *b);
 /* Finds the option @name of @len bytes. Returns NULL if @table does not contain the option. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
-/* Closest name to a mistyped word. @name is NULL if no compared name is similar. */
+/* Closest name to a mistyped word, initialized with {0}. @name: NULL if no name is similar. */
 struct opt_nearest {
 	const char *name;
 	unsigned int distance;
 };
-/* Stores @name in @nearest if @name is more similar to @word than all earlier names. */
+/*
+ * Compares the first @len bytes of @word with @name. Stores @name in @nearest if @name is similar,
+ * and more similar than all earlier names.
+ */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 
 /* Calls @fn with each word of a comma-separated list until a call fails. */
@@ -114,7 +118,7 @@ bool opt_decimal(const char *text, const char *unit, double min, double max, dou
 int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number, struct err *err);
 int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
 		 struct err *err);
-/* Removes "--" before option names, because users of the library have no command line. */
+/* Removes "--" before option names in @err, because users of the library have no command line. */
 void opt_plain(struct err *err);
 
 #endif

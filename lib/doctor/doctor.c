@@ -29,11 +29,13 @@ static const struct {
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	/* without an optional feature, the status of the command is still "full" */
+	/* optional feature: without the feature, the status of the command is still "full" */
 	bool minor;
 };
 
-/* Requirements of each command. Lists end at 0: DOC_KERNEL is never a requirement. */
+/*
+ * Requirements of each command. Lists of checks end at 0, which is DOC_KERNEL, never a requirement.
+ */
 static const struct doctor_command {
 	const char *name;
 	/* if one of these checks fails, fallback[] decides between "no" and "part" */
@@ -257,7 +259,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 
 		if (d->rows[want->id].status != DOCTOR_NO)
 			continue;
-		/* A feature that is not optional is fixed first. */
+		/* The user should first fix a feature that is not optional. */
 		if (first == END || (*ret_whole && !want->minor))
 			first = want->id;
 		if (!want->minor)

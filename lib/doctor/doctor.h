@@ -23,7 +23,7 @@ enum cap_nr {
 
 struct caps {
 	uint64_t effective; /* bit set of effective capabilities */
-	/* outside the initial user namespace BPF and perf ignore capabilities */
+	/* true outside the initial user namespace, where BPF and perf ignore capabilities */
 	bool user_ns;
 	bool seccomp; /* a seccomp filter is installed and may refuse system calls */
 };
@@ -186,7 +186,10 @@ extern const struct table_spec *const doctor_tables[];
 
 int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err);
 
-/* Status of a command in a report: "full", "part" or "no"; NULL if not in the report. */
+/*
+ * Status of a command in a report of doctor: "full", "part" or "no". Returns NULL if the report
+ * does not contain the command.
+ */
 const char *doctor_command_status(const struct report *report, const char *command);
 
 #endif

@@ -20,8 +20,8 @@
 void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	/*
-	 * These are read over a bus or trap into the hypervisor, and each read takes about 1 us.
-	 * The kernel reads the clocksource at every context switch.
+	 * Slow clocksources are read over a bus or trap into the hypervisor, and each read takes
+	 * about 1 us. The kernel reads the clocksource at every context switch.
 	 */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];
@@ -122,7 +122,10 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 				   : "");
 }
 
-/* Reads the current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. */
+/*
+ * Reads the current mode of a PREEMPT_DYNAMIC kernel, the word in parentheses. Returns false if the
+ * mode cannot be read.
+ */
 static bool preempt_now(const struct doctor *d, char mode[16])
 {
 	char text[64], *open, close;

@@ -45,10 +45,13 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	len = strcspn(line, "\n");
 	line[len] = '\0';
-	/* Harmless: sys_bpf_shrink() (libbpf before 1.3), bpf/slim.py removed line numbers. */
+	/*
+	 * Harmless warnings: sys_bpf_shrink() shrank a variable (libbpf before 1.3), or bpf/slim.py
+	 * removed the line numbers.
+	 */
 	if (strstr(line, "Retrying without BTF") || strstr(line, "missing .BTF.ext line info"))
 		return 0;
-	/* The first warning names the BPF program. */
+	/* Only the first warning is kept, because it names the BPF program. */
 	if (len && !last_log[0])
 		memcpy(last_log, line, len + 1);
 	return 0;
@@ -62,7 +65,7 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/* keep_log() as the function to restore would call itself. */
+		/* Never save keep_log() as the print function to restore: it would call itself. */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -97,7 +100,7 @@ void sys_bpf_log_begin(void)
 	last_log[0] = '\0';
 }
 
-/* Descriptors of a command, without those per CPU and per connection. */
+/* Descriptors that a command opens, not counting descriptors per CPU and per connection. */
 #define DESCRIPTORS_NEEDED 64
 
 static bool few_descriptors(void)
@@ -115,7 +118,8 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * Missing privileges. For EPERM libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
+	 * EPERM means missing privileges; the verifier returns EACCES. For EPERM the message of
+	 * libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,

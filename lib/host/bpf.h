@@ -15,7 +15,7 @@ struct bpf_object;
 struct bpf_object_skeleton;
 struct btf;
 
-/* Disables tp_btf programs without a tracepoint. Returns the number of enabled programs. */
+/* Disables programs whose tracepoint the kernel lacks. Returns the number of enabled programs. */
 int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 
 /* Version of the libbpf in use, such as "1.1". */
@@ -27,7 +27,7 @@ const char *sys_bpf_library(void);
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
-/* Drops the warning of this thread. Call it before opening and loading an object. */
+/* Discards the libbpf warning of this thread. Call it before a BPF object is opened. */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
@@ -52,7 +52,10 @@ struct sys_bpf_view {
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 
-/* Shrinks a variable with its own ELF section. Call it between open and load. */
+/*
+ * Shrinks a global variable with its own ELF section. Call it after the BPF object is opened and
+ * before the object is loaded.
+ */
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*

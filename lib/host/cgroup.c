@@ -15,7 +15,7 @@
 #include "host/file.h"
 #include "host/mountinfo.h"
 
-/* Later mounts of a hierarchy are bind mounts for services. */
+/* Only the first mount of a hierarchy is used: later mounts are bind mounts for services. */
 static void note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
 {
 	if (point[0])
@@ -193,7 +193,7 @@ int psi_read(const char *root, const char *path, struct psi *ret_psi)
 	if (rc < 0)
 		return rc;
 	psi.some_ns = total_ns(text, "some ");
-	/* For the whole machine the kernel always reports 0 for "full". */
+	/* The kernel always reports 0 for CPU pressure "full" of the whole machine. */
 	psi.full_ns = strcmp(path, PSI_CPU_NODE) ? total_ns(text, "full ") : UINT64_MAX;
 	if (psi.some_ns == UINT64_MAX)
 		return -EINVAL;

@@ -29,7 +29,10 @@ struct cgroup_layout {
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 /* Finds the mount point of the cgroup v1 hierarchy with @controller, or -ENOENT. */
 int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX]);
-/* A v1 hierarchy with only its root cgroup counts as unused if v2 has more cgroups. */
+/*
+ * True if the v1 cpu controller is mounted and in use. A v1 hierarchy with only its root cgroup
+ * counts as unused if v2 has more cgroups.
+ */
 bool cgroup_cpu_is_v1(const struct cgroup_layout *layout);
 /* Approximate number of cgroups at and below the directory @path. */
 size_t cgroup_count(const char *path);
@@ -42,10 +45,16 @@ struct cgroup_paths {
 
 void cgroup_paths_open(struct cgroup_paths *paths, const char *mount);
 void cgroup_paths_close(struct cgroup_paths *paths);
-/* Path below the mount point; "/" is the root. -ENOENT: removed, or outside the mount. */
+/*
+ * Path of cgroup @id below the mount point; "/" is the root cgroup. Returns -ENOENT if the cgroup
+ * was removed or is outside the mounted subtree.
+ */
 int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
 
-/* Finds a cgroup by "/sys/fs/cgroup/a/", "/a" or "a". @mount may be "". Returns -ENOENT. */
+/*
+ * Finds a cgroup by its name: "/sys/fs/cgroup/a/", "/a" and "a" are equivalent. @mount may be "".
+ * Returns -ENOENT if the cgroup does not exist.
+ */
 int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
 		struct err *err);
 

@@ -24,7 +24,10 @@ struct counters {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct counters *all;
 
-/* If no hardware counter is free, opening a pinned event succeeds, reading it fails. */
+/*
+ * Opens c->event on @cpu and reads its count. If no hardware counter is free, opening a pinned
+ * event succeeds, but reading the event fails.
+ */
 static int try_open(const struct counters *c, unsigned int cpu, bool pinned, struct perf_count *ret)
 {
 	int fd = perf_open_cpu(&c->event, cpu, pinned), rc;

@@ -17,13 +17,16 @@ struct counters;
 
 struct counter {
 	struct perf_count count;
-	/* changes when the counter is reopened: counts of two generations have no difference */
+	/* changes when the counter is reopened; only counts of one generation may be subtracted */
 	uint32_t generation;
 	/* true if the event always counts; false if its count must be scaled */
 	bool pinned;
 };
 
-/* Opens or shares the event. Fails if no CPU can be measured. This file is thread-safe. */
+/*
+ * Opens the event on each CPU of @online, or shares the event if it is already open. Fails if no
+ * CPU can be measured. All functions of this file are thread-safe.
+ */
 int counters_open(const struct perf_event *event, unsigned int nr_cpus, const struct cpuset *online,
 		  struct counters **ret_counters, struct err *err);
 /* Closes the event on all CPUs unless another meter uses the event. @counters may be NULL. */
@@ -38,7 +41,10 @@ int counters_read(struct counters *counters, unsigned int cpu, struct counter *r
 /* Reopens the counter of @cpu after CPU hotplug, unless it was reopened since @generation. */
 int counters_renew(struct counters *counters, unsigned int cpu, uint32_t generation);
 
-/* Descriptor of the counter of @cpu, or -1. Sends no IPI. Does not set the count. */
+/*
+ * Descriptor of the counter of @cpu, valid until the generation changes, or -1. Sets all members of
+ * *@ret_counter except the count. Sends no IPI.
+ */
 int counters_fd(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 
 #endif

@@ -35,7 +35,7 @@ static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
 
 	if (!rc)
 		rc = cpuset_parse(text->buf, &set);
-	/* The CPU that runs this code is online. */
+	/* An empty list is invalid, because the CPU that runs this code is online. */
 	if (!rc && !cpuset_count(&set))
 		rc = -EINVAL;
 	if (!rc)
@@ -153,7 +153,10 @@ int affinity_pin(pid_t pid, unsigned int cpu)
 	return affinity_set(pid, &one);
 }
 
-/* Adds the CPUs of a list file. "(null)" in nohz_full adds no CPU. */
+/*
+ * Adds the CPUs of a list file to @set. The file nohz_full contains "(null)" if nohz_full= is not
+ * set; "(null)" adds no CPU.
+ */
 static void add_list(const char *root, const char *path, struct cpuset *set)
 {
 	struct cpuset more = {0};

@@ -49,12 +49,15 @@ int affinity_get(pid_t pid, struct cpuset *ret_cpus);
 int affinity_set(pid_t pid, const struct cpuset *cpus);
 int affinity_pin(pid_t pid, unsigned int cpu);
 
-/* CPUs of nohz_full=, isolcpus= and isolated partitions. @cgroup2: mount point or "". */
+/*
+ * Gets the CPUs of nohz_full=, isolcpus= and isolated cpuset partitions. @cgroup2 is the mount
+ * point of cgroup v2, or "".
+ */
 void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set);
 
 /*
- * Rate of the cycle clock in Hz; 0 without one. Unless the hardware reports it, it is measured over
- * 20 ms with an error below 10 ppm.
+ * Returns the rate of the cycle clock in Hz, or 0 if there is no cycle clock. If the hardware does
+ * not report the rate, the rate is measured over 20 ms with an error below 10 ppm.
  */
 uint64_t cycles_hz(void);
 

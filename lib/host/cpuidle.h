@@ -26,12 +26,13 @@ struct cpuidle {
 
 /* Reads driver and governor. Returns -ENOENT if the kernel was built without cpuidle. */
 int cpuidle_read(const char *root, struct cpuidle *ret_idle);
-/* Reads the idle states of a CPU. Returns their number, 0 without a driver, or -errno. */
+/* Reads the idle states of a CPU. Returns the number of states, 0 without a driver, or -errno. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
- * Name and exit latency of idle state @index of @nr. Without a driver the event cpu_idle reports
- * state 1, or 0 with idle=poll. For polling states sysfs shows 0, so it is CPUIDLE_UNKNOWN.
+ * Name and exit latency of idle state @index, one of the @nr states of cpuidle_states(). Without a
+ * cpuidle driver the event cpu_idle reports state 1, or state 0 with idle=poll. The latency of a
+ * polling state is CPUIDLE_UNKNOWN, because sysfs shows 0.
  */
 const char *cpuidle_state_name(const struct cpuidle_state *states, int nr, unsigned int index);
 uint64_t cpuidle_state_latency(const struct cpuidle_state *states, int nr, unsigned int index);
@@ -59,11 +60,15 @@ struct cpuidle_watch {
 };
 
 /*
- * watch->nr is 0 without a driver or after a failure. @misses adds "above", "below" and "rejected".
+ * Opens the counters of all idle states. watch->nr is 0 without a cpuidle driver or after a
+ * failure. @misses adds the files "above", "below" and "rejected" of each state.
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);
-/* Fails if the CPU went offline, because the kernel then removes the files. */
+/*
+ * Reads the counters of all idle states. Fails if the CPU went offline, because the kernel then
+ * removes the sysfs files.
+ */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);
 void cpuidle_watch_close(struct cpuidle_watch *watch);

@@ -277,7 +277,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 			return -ENOMEM;
 		text->buf = larger;
 		text->size *= 2;
-		/* Read again: the kernel would generate the end later than the start. */
+		/* Read the whole file again, because the kernel would generate its end later. */
 		len = 0;
 	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
 	text->buf[len] = '\0';

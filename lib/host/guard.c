@@ -12,7 +12,7 @@
 
 #include "host/file.h"
 
-/* Main function of the guard: waits until the parent dismisses it or dies. */
+/* Main function of the guard: waits until the parent dismisses the guard or dies. */
 static void __attribute__((noreturn))
 guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 {
@@ -43,7 +43,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 	char ready;
 	pid_t pid;
 
-	/* Unlike write() to a pipe, send() to a dead peer need not raise SIGPIPE. */
+	/* A socket, because send() with MSG_NOSIGNAL raises no SIGPIPE if the reader died. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();
@@ -53,7 +53,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 		guard_main(ends[0], fd, undo, arg);
 	}
 	close(ends[0]);
-	/* A signal to the process group must not kill the guard: wait until it has left. */
+	/* Wait until the guard has left the process group, so that no group signal kills it. */
 	do
 		len = rc ? -1 : read(ends[1], &ready, 1);
 	while (!rc && len < 0 && errno == EINTR);

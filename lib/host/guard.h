@@ -11,13 +11,17 @@ struct guard {
 };
 
 /*
- * Forks the guard. When the parent dies, the guard calls @undo(@arg) in its copy of the memory. It
- * keeps only @fd (or -1), because descriptors of BPF links would keep programs attached.
+ * Forks the guard. When the parent dies, the guard calls @undo(@arg) in its copy of the memory. The
+ * guard keeps only the descriptor @fd, which may be -1, because open descriptors of BPF links would
+ * keep the programs attached.
  */
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg);
 /* Ends the guard process without calling undo. */
 void guard_dismiss(struct guard *guard);
-/* Makes the guard call undo, and waits. -EIO: @undo failed, or there is no guard. */
+/*
+ * Makes the guard call @undo of guard_start(), and waits until @undo has returned. Returns -EIO if
+ * @undo failed, or if there is no guard.
+ */
 int guard_undo(struct guard *guard);
 
 #endif

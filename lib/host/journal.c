@@ -64,7 +64,10 @@ static bool is_allowed(const char *path)
 	       !strstr(path, "..");
 }
 
-/* @value is the original value, or "original<TAB>value that subtick wrote". */
+/*
+ * Restores one file. @value is the original value, or in lines of journal_trial()
+ * "original<TAB>value that subtick wrote".
+ */
 static int play_line(const char *root, const char *path, char *value)
 {
 	char now[JOURNAL_VALUE], *ours;
@@ -138,7 +141,7 @@ static int open_file(const char *root, char *path, size_t size)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	/* The guard inherits the lock of the open file description. */
+	/* The guard inherits the lock, which belongs to the open file description. */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
 		rc = errno == EACCES ? -EAGAIN : -errno;
 		close(fd);
@@ -204,7 +207,7 @@ static void journal_cut(struct journal *journal, off_t end)
 		fdatasync(journal->fd);
 }
 
-/* Appends a line and syncs. Call it before the setting is changed. */
+/* Appends a line and syncs the journal. Call it before the setting is changed. */
 static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
 	off_t end = lseek(journal->fd, 0, SEEK_END);
@@ -237,7 +240,7 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 	rc = sys_write_file(journal->root, path, value);
 	if (!rc)
 		return 0;
-	/* The file refused the new value, so its line is removed. */
+	/* The file refused the new value, so the line of the file is removed from the journal. */
 	journal_cut(journal, end);
 	return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 }
@@ -305,7 +308,7 @@ void journal_close(struct journal *journal)
 	if (journal->fd < 0)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
-	/* The guard would fail to restore the remaining files, too. */
+	/* Dismiss the guard without undo: it would fail to restore the same files. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;

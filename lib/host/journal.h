@@ -16,8 +16,9 @@ struct nlmsghdr;
 #define JOURNAL_VALUE 4096
 
 /*
- * Original values on disk, written before a file is changed. A guard restores them if this process
- * dies, or the next command if the guard is killed. Only one process can lock the journal.
+ * Journal of original values on disk, written before a file is changed. If this process dies, a
+ * guard process restores the files. If the guard is killed, the next subtick command restores the
+ * files. Only one process can lock the journal.
  */
 struct journal {
 	char root[256];

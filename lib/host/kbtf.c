@@ -131,7 +131,10 @@ bool kbtf_switch_state_first(const struct btf *btf)
 	int id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, id);
 
-	/* Pointer to a function type: (void *data, bool preempt, task or state, …). */
+	/*
+	 * The typedef is a pointer to a function type with the parameters (void *data, bool
+	 * preempt, task or state, …).
+	 */
 	for (int step = 0; step < 2 && type; step++)
 		type = btf__type_by_id(btf, type->type);
 	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 3)

@@ -30,9 +30,12 @@ int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, st
 int kbtf_need(const char *const *names, size_t nr, bool *ret_state_first, struct err *err);
 /* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
-/* True if sched_switch passes prev_state before prev, as only in Linux 5.18. */
+/* True if sched_switch passes prev_state before prev, which only Linux 5.18 does. */
 bool kbtf_switch_state_first(const struct btf *btf);
-/* Writes the missing tracepoints of @names as "a, b". Returns their number. */
+/*
+ * Writes the missing tracepoints of the NULL-terminated @names as "a, b". Returns the number of
+ * missing tracepoints.
+ */
 int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *buf, size_t size);
 
 #endif

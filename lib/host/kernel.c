@@ -223,7 +223,7 @@ int sched_ext_read(const char *root, struct sched_ext *ret_ext)
 	if (rc < 0)
 		return rc;
 	sys_read_u64(root, SCHED_EXT "/enable_seq", &ext.enabled_total);
-	/* The file vanishes when the kernel begins to disable the scheduler. */
+	/* root/ops vanishes when the kernel begins to disable the BPF scheduler. */
 	if (!strcmp(state, "enabled") &&
 	    sys_read_file(root, SCHED_EXT "/root/ops", ext.name, sizeof(ext.name)) < 0)
 		ext.name[0] = '\0';
@@ -241,7 +241,7 @@ static enum accounting because(const char **ret_why, const char *why, enum accou
 
 /*
  * IRQ_TIME_ACCOUNTING needs a precise sched_clock: on x86 a usable TSC and no tsc=noirqtime
- * (arch/x86/kernel/tsc.c). An unstable TSC is no available clock source.
+ * (arch/x86/kernel/tsc.c). The kernel removes an unstable TSC from the available clock sources.
  */
 static enum accounting irqtime_regime(const struct accounting_facts *facts, const char **ret_why)
 {

@@ -22,15 +22,19 @@ struct kconfig {
 };
 
 /*
- * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. Returns -ENOENT,
- * -EINVAL if a file is not a configuration, -EFBIG if it is too large.
+ * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. Returns -ENOENT if
+ * no configuration exists, -EINVAL if a file is not a configuration, and -EFBIG if a file is too
+ * large.
  */
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
 
-/* Looks up @symbol, without CONFIG_. */
+/* Looks up @symbol, without CONFIG_. Returns KCONFIG_UNKNOWN without a configuration. */
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol);
-/* Looks up @symbol and copies a value without quotes. Too long: KCONFIG_UNKNOWN. */
+/*
+ * Looks up @symbol and copies its value without quotes to @buf. Returns KCONFIG_UNKNOWN if the
+ * value is too long for @buf.
+ */
 enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
 				 size_t size);
 /* Reads the configuration of the running kernel and looks up one symbol. */

@@ -66,7 +66,7 @@ static uint64_t limit_at(const char *root, const struct mount *mount, bool v2, c
 
 	snprintf(name, sizeof(name), "%s%s/%s", mount->point, path,
 		 v2 ? "memory.max" : "memory.limit_in_bytes");
-	/* The file contains "max", or is missing in the root cgroup of v2: no limit. */
+	/* Without a limit the file contains "max", or is missing (root cgroup of v2). */
 	return sys_read_u64(root, name, &max) ? UINT64_MAX : max;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Reads MemAvailable of /proc/meminfo. Returns -ENODATA if it is missing. */
+/* Reads MemAvailable of /proc/meminfo. Returns -ENODATA if the kernel does not report it. */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
 
 /* Minimum amount of freed memory in bytes for which meminfo_trim() calls malloc_trim(). */
@@ -15,8 +15,9 @@ int meminfo_available(const char *root, uint64_t *ret_bytes);
 void meminfo_trim(void);
 
 /*
- * Lowest memory limit of this cgroup and its visible ancestors; UINT64_MAX without a limit. Used
- * memory is not subtracted, because much of it is reclaimable page cache.
+ * Lowest memory limit in bytes of this process's cgroup and its visible ancestors, v1 or v2;
+ * UINT64_MAX without a limit. Used memory is not subtracted, because much of it is reclaimable page
+ * cache.
  */
 uint64_t memlimit_bytes(const char *root);
 

@@ -214,7 +214,7 @@ static int instance_enable(const struct trace_instance *instance, bool on)
 			      on ? "1" : "0");
 }
 
-/* rmdir() fails while an event is being disabled or a file of the instance is open. */
+/* Retries rmdir(), which fails while an event is being disabled or a file is open. */
 static int instance_remove(const void *arg)
 {
 	const struct trace_instance *instance = arg;

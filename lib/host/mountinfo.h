@@ -27,7 +27,10 @@ typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
  */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
-/* Finds the first mount with @fstype and with @option, which may be NULL. Returns -ENOENT. */
+/*
+ * Finds the first mount with file system type @fstype and with @option in its options; a NULL
+ * @option matches all mounts. Returns -ENOENT if no mount matches.
+ */
 int mountinfo_find(const char *root, const char *fstype, const char *option,
 		   struct mount *ret_mount);
 /* True if the comma-separated @options contain @word. */

@@ -99,7 +99,7 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 		event.types[0] = PERF_TYPE_RAW;
 		errno = 0;
 		event.config = strtoull(name + 1, &end, 16);
-		/* strtoull() accepts blanks, a sign and 0x. */
+		/* strtoull() would also accept blanks, a sign and 0x. */
 		if (*end || errno || strspn(name + 1, "0123456789abcdefABCDEF") != strlen(name + 1))
 			return err_set(err, -EINVAL, "event %s: not a raw code such as r11", name);
 	} else {
@@ -238,7 +238,7 @@ static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
-	/* Events without kernel mode need fewer privileges. The task clock counts it anyway. */
+	/* Excluding kernel mode needs fewer privileges. The task clock ignores the exclusion. */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
 	task->kernel_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);

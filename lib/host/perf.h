@@ -30,19 +30,20 @@ struct perf_count {
 };
 
 /*
- * Finds "cycles", "ref-cycles" or a raw code such as "r11". NULL finds the architecture's event
- * that counts unhalted cycles at a constant rate, as "ref-cycles" does.
+ * Finds the event @name: "cycles", "ref-cycles" or a raw code such as "r11". If @name is NULL,
+ * finds the architecture's event that counts unhalted cycles at a constant rate. "ref-cycles" has a
+ * constant rate; the rate of "cycles" and of raw codes may change.
  */
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);
 
-/* Finds the PMUs whose name begins with @prefix and that have @event. */
+/* Finds the PMUs with @event whose name begins with @prefix. Returns the number of PMUs. */
 unsigned int perf_pmu_types(const char *root, const char *prefix, const char *event,
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
 /*
- * Opens @event for all tasks on @cpu. A pinned event counts all the time, or perf_read() returns
- * -EBUSY. Other events may be multiplexed.
+ * Opens @event for all tasks on @cpu. A pinned event counts all the time; without a free hardware
+ * counter perf_read() returns -EBUSY. An event that is not pinned may be multiplexed.
  */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int perf_read(int fd, struct perf_count *ret_count);
@@ -50,7 +51,10 @@ int perf_read(int fd, struct perf_count *ret_count);
 /* Sets @err for error @code of perf_open_cpu(), with the fix. */
 int perf_fail(struct err *err, int code, const struct perf_event *event, unsigned int cpu);
 
-/* Writes the sorted names of hardware PMUs as "a b c". Returns their number, or -errno. */
+/*
+ * Writes the sorted names of hardware PMUs as "a b c". Returns the number of PMUs, or -errno:
+ * -ENOENT without perf events.
+ */
 int pmu_list(const char *root, char *buf, size_t size);
 
 struct perf_task {
@@ -67,7 +71,8 @@ struct perf_task_count {
 
 /*
  * Opens counters of @pid that start at its next execve(). Processes of the same user need no
- * privilege if perf_event_paranoid is at most 2. Fails only without the task clock.
+ * privilege if perf_event_paranoid is at most 2 (Debian kernels have 3). Fails only if the task
+ * clock cannot be opened.
  */
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err);
 void perf_task_read(const struct perf_task *task, struct perf_task_count *ret_count);

@@ -16,7 +16,7 @@
 /* Every kernel has the columns user, nice, system and idle. */
 #define PROCSTAT_MIN_COLS 4
 
-/* Parses decimal digits. -EINVAL: no digits. -ERANGE: more than 64 bits. */
+/* Parses decimal digits. Returns -EINVAL without digits, -ERANGE above 64 bits. */
 static int scan_u64(struct scan *scan, uint64_t *ret_value)
 {
 	const char *p = scan->pos;
@@ -33,7 +33,7 @@ static int scan_u64(struct scan *scan, uint64_t *ret_value)
 	return 0;
 }
 
-/* Parses the number and the columns after "cpu". Returns how many, or -errno. */
+/* Parses the CPU number and the columns after "cpu". Returns the number of columns, or -errno. */
 static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
 {
 	int nr = 0, rc = scan_u64(line, ret_nr);
@@ -105,7 +105,10 @@ int procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int
 	return sys_text_read(stat, true) ?: procstat_parse(stat->buf, stat->len, cpus, nr_cpus);
 }
 
-/* Version 14 has three more columns at the start (Documentation/scheduler/sched-stats.rst). */
+/*
+ * Columns of a CPU line of /proc/schedstat. Version 14 has three more columns at the start of the
+ * line (Documentation/scheduler/sched-stats.rst).
+ */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12
 
@@ -196,8 +199,9 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 }
 
 /*
- * In a container /proc can be a mount of the host's /proc. The fdinfo file of a pidfd has the
- * process id in the PID namespace of the mounted /proc.
+ * Returns the process id of @pid in the PID namespace of the mounted /proc, or -errno. In a
+ * container /proc can be a mount of the host's /proc. The fdinfo file of a pidfd has the process id
+ * in the PID namespace of the mounted /proc.
  */
 static int pid_in_proc(pid_t pid)
 {

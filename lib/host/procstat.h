@@ -44,12 +44,15 @@ int procstat_open(struct sys_text *stat, const char *root, struct err *err);
 int procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 struct schedstat_cpu {
-	/* time in ns that tasks ran, including interrupts during these tasks */
+	/* time in ns that tasks except the idle task ran, including interrupts */
 	uint64_t run_ns;
 	bool present; /* false if the CPU is offline and has no line */
 };
 
-/* As procstat_parse(), and -EPROTONOSUPPORT for a version other than 14–17. */
+/*
+ * Parses /proc/schedstat by the contract of procstat_parse(). Returns -EPROTONOSUPPORT for a
+ * version other than 14–17.
+ */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
 int schedstat_open(struct sys_text *stat, const char *root, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rtnetlink requests, the ETF qdisc, and the message that restores the previous qdisc. */
+/* Sends rtnetlink requests, sets the ETF qdisc, and saves the previous qdisc as a message. */
 #include "host/qdisc.h"
 
 #include <errno.h>
@@ -92,10 +92,13 @@ int netdev_ioctl(const char *device, unsigned long command, void *data)
 #define CLOCK_TAI 11
 #endif
 
-/* Handles that the kernel assigns start at 8000:. */
+/* Handle of the mqprio qdisc of subtick. Handles that the kernel assigns start at 8000:. */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
-/* A dump contains no classes, so a classful qdisc (htb, hfsc …) cannot be restored. */
+/*
+ * True for a classless qdisc. A classful qdisc (htb, hfsc …) cannot be restored, because a dump of
+ * qdiscs contains no classes.
+ */
 static bool kind_is_whole(const char *kind)
 {
 	static const char *const whole[] = {
@@ -192,7 +195,7 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 	rtnl_nest_end(ret_request, nest);
 }
 
-/* Queue 0 is for QDISC_ETF_PRIORITY, the other queues for all other priorities. */
+/* Queue 0 is for packets of priority QDISC_ETF_PRIORITY, other queues for all other packets. */
 static int set_mqprio(const struct qdisc_etf *etf)
 {
 	struct tc_mqprio_qopt options = {

@@ -26,7 +26,7 @@ void rtnl_init(struct rtnl_request *request, int type, int flags, size_t body);
 struct rtattr *rtnl_attr(struct rtnl_request *request, int type, const void *data, size_t len);
 void rtnl_nest_end(struct rtnl_request *request, struct rtattr *nest);
 
-/* Sends @message, which must have NLM_F_ACK. Returns the error of the acknowledgement. */
+/* Sends @message, which must have NLM_F_ACK. Returns the error code of the acknowledgement. */
 int rtnl_talk(const struct nlmsghdr *message);
 /* Sends a dump request and calls @each for every message until @each returns nonzero. */
 int rtnl_dump(const struct nlmsghdr *message,
@@ -46,7 +46,10 @@ struct qdisc_etf {
 	bool offload;
 };
 
-/* Builds the message that restores the root qdisc. Refuses trees and classful qdiscs. */
+/*
+ * Builds the message that restores the current root qdisc. Refuses classful qdiscs and trees of
+ * qdiscs, because one message cannot restore them.
+ */
 int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
 /* Root qdisc of a device, collected by qdisc_look() from the messages of a dump. */
 struct qdisc_found {

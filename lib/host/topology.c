@@ -64,7 +64,7 @@ static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_c
 	}
 }
 
-/* Sets first[level] of @cpu to the lowest CPU with the same id. */
+/* Sets cpus[cpu].first[level] to the lowest CPU with the same id (core, cache, node or package). */
 static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topology_level level)
 {
 	unsigned int other = 0;

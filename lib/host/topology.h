@@ -19,15 +19,19 @@ enum topology_level {
 #define TOPOLOGY_UNKNOWN UINT32_MAX
 
 struct topology_cpu {
-	/* numbers of the kernel; a core number is unique within a package only */
+	/* numbers that the kernel reports; a core number is unique only within its package */
 	uint32_t id[TOPOLOGY_NR];
 	/*
-	 * lowest CPU that shares the core, cache, node or package, which is unique on the machine
+	 * lowest CPU that shares the core, cache, node or package with this CPU; unlike @id, the
+	 * lowest CPU is unique on the machine
 	 */
 	uint32_t first[TOPOLOGY_NR];
 };
 
-/* Unknown numbers are TOPOLOGY_UNKNOWN: all but the node for an offline CPU. */
+/*
+ * Fills @ret_cpus[0 … nr_cpus-1]. A number whose sysfs file is missing is TOPOLOGY_UNKNOWN. An
+ * offline CPU has only the number of its NUMA node.
+ */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
 /* CPUs that share the @level with @cpu; an empty set if the level is unknown. */

@@ -28,15 +28,19 @@ struct ptp_reading {
 	int64_t after_ns;
 };
 
-/* PTP clock index of @device. -ENODEV: no such device. -EOPNOTSUPP: no PTP clock. */
+/*
+ * PTP clock index of @device. Returns -ENODEV if the device does not exist, -EOPNOTSUPP if the
+ * device has no PTP clock.
+ */
 int ptp_index(const char *device);
 /* Lists the running programs that adjust clocks, such as "chronyd, phc2sys", or "". */
 void ptp_disciplines(const char *root, char *buf, size_t size);
 /* Opens /dev/ptpN and returns its descriptor, or -errno. */
 int ptp_open(int index, struct err *err);
 /*
- * Reads both clocks several times. Returns the number of @readings, or -errno. In the only reading
- * of PTP_PRECISE, after_ns − before_ns is the error of the conversion to CLOCK_MONOTONIC.
+ * Reads the PTP clock and the system clock several times. Returns the number of @readings that were
+ * set, or -errno. PTP_PRECISE sets one reading, whose after_ns − before_ns is the error of the
+ * conversion from CLOCK_REALTIME to CLOCK_MONOTONIC.
  */
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
 
@@ -44,7 +48,7 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 int txtime_open(int ifindex, int priority, struct err *err);
 /* Queues one small packet with launch time @launch_tai_ns. */
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns);
-/* Number of packets that missed their launch time since the last call. */
+/* Number of packets that missed their launch time and were dropped since the last call. */
 int txtime_missed(int fd);
 
 /* True if @device supports hardware transmit timestamps. */
@@ -57,8 +61,8 @@ int txstamp_set(const char *device, int tx_type);
 /* Requests a hardware timestamp of each packet that socket @fd sends. */
 int txstamp_ask(int fd);
 /*
- * Waits for the next hardware timestamp, in ns of the PTP clock. Polls, because an idle CPU could
- * let the package sleep. Returns -ETIME after @patience_ns.
+ * Waits for the next hardware timestamp of a sent packet, in ns of the PTP clock. Polls instead of
+ * blocking, because an idle CPU could let the package sleep. Returns -ETIME after @patience_ns.
  */
 int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 

@@ -11,14 +11,14 @@
 /* Maximum nesting of objects and arrays. */
 #define JSON_WALK_DEPTH 32
 
-/* Position of a value: keys and indexes of its objects and arrays, outermost first. */
+/* Position of a value: keys and indexes of all enclosing objects and arrays, outermost first. */
 struct json_path {
 	struct pod_text key[JSON_WALK_DEPTH]; /* key of the value; key.at is NULL in an array */
 	size_t index[JSON_WALK_DEPTH];	      /* position of the value in its array or object */
 	size_t depth;
 };
 
-/* Callback for each string value: a part of the JSON text, with undecoded escapes. */
+/* Callback for each string value. @value points into the JSON text; escapes are not decoded. */
 typedef void (*json_visit)(void *arg, const struct json_path *place, struct pod_text value);
 
 /*

@@ -68,7 +68,10 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
-/* Prefixes such as "cri-containerd-<id>"; with @colons also "…slice:cri-containerd:<id>". */
+/*
+ * Container runtimes by the prefix of a cgroup name such as "cri-containerd-<id>". If @colons is
+ * true, the prefix is also valid in "…slice:cri-containerd:<id>".
+ */
 static const struct {
 	const char *prefix, *runtime;
 	bool colons;
@@ -237,7 +240,7 @@ bool pod_name_is_uid(struct pod_text text)
 	return text.len == 36;
 }
 
-/* Splits @file into exactly @nr parts at underscores, which names never contain. */
+/* Splits @file into exactly @nr parts at underscores, which Kubernetes names never contain. */
 static bool split(const char *file, size_t len, struct pod_text *part, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -27,7 +27,10 @@ struct cgroup_name {
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 /* True if the runtime runs VMs. Returns false if @runtime is NULL. */
 bool cgroup_runtime_has_vms(const char *runtime);
-/* Decodes the \xNN escapes of systemd, and truncates the name to @size bytes with NUL. */
+/*
+ * Copies @len bytes of a cgroup name to @to and decodes the \xNN escapes of systemd. Truncates the
+ * decoded name to @size bytes, including the NUL.
+ */
 void cgroup_unescape(const char *from, size_t len, char *to, size_t size);
 
 /* A string without NUL at its end. */
@@ -45,7 +48,10 @@ struct pod_name {
 	bool cut; /* true if kubelet cut the container id, because the file name was too long */
 };
 
-/* Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. @ret_name points into @file. */
+/*
+ * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if @file has
+ * another form. The texts of @ret_name point into @file.
+ */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */
 bool pod_name_of_link(const char *file, struct pod_name *ret_name);
@@ -55,7 +61,10 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name);
  */
 bool pod_name_of_container(struct pod_text name, struct pod_name *ret_name);
 
-/* True for valid names of namespaces and containers, of pods, uids of pods, and container ids. */
+/*
+ * Check texts by the rules of Kubernetes: names of namespaces and containers (label), names of
+ * pods, uids of pods, and ids of containers.
+ */
 bool pod_name_is_label(struct pod_text text);
 bool pod_name_is_pod(struct pod_text text);
 bool pod_name_is_uid(struct pod_text text);

@@ -16,7 +16,10 @@
 #include "pods/runtime_files.h"
 #include "pods/table.h"
 
-/* Larger files are ignored. A file with variables of thousands of services has 2 MB. */
+/*
+ * Maximum size of a runtime's file in bytes; larger files are ignored. The file of a container with
+ * environment variables of thousands of services has 2 MB.
+ */
 #define FILE_MAX (4 << 20)
 /* Maximum number of names in a table. A typical machine has a few hundred containers. */
 #define MAX_NAMES 65536
@@ -51,7 +54,7 @@ struct pods {
 	struct watch watch[NR_LOGS];
 	struct pod_table log[NR_LOGS]; /* tables of pods by uid and of containers by id */
 	struct runtime runtime[RUNTIME_NR_PLACES];
-	/* opens the files of runtimes; NULL if another process sends them over `channel` */
+	/* open files of container runtimes; NULL if another process sends files over `channel` */
 	struct runtime_files *files;
 	int channel;		     /* socket to the helper process, or -1 if closed */
 	bool complete;		     /* true if all initial runtime files were received */
@@ -77,7 +80,7 @@ static void removed(struct runtime *runtime, struct pod_text id)
 {
 	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
 
-	/* The sandbox container has no name. It is removed when the pod ends. */
+	/* Only the sandbox container of a pod has no name. It is removed when the pod ends. */
 	if (names && !*names->container)
 		pod_table_leave(&runtime->by_uid,
 				(struct pod_text){names->uid, strlen(names->uid)});
@@ -108,7 +111,7 @@ static void take(void *arg, unsigned int place, const char *id, int fd)
 	free(text);
 }
 
-/* Receives one message of the helper process. Returns false if there is none. */
+/* Receives one message of the helper process. Returns false if there is no message. */
 static bool receive(struct pods *pods)
 {
 	struct runtime_message message;
@@ -276,7 +279,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 
 	pod = uid ? pod_table_find(&pods->log[LOG_PODS], uid) : NULL;
 	container = id ? pod_table_find_id(&pods->log[LOG_CONTAINERS], id, pod) : NULL;
-	/* Ignore a container's log link that names another pod than the log directory. */
+	/* Ignore a container's log link if the pod's log directory names another pod. */
 	if (container && pod && (strcmp(pod->namespace, container->namespace) ||
 				 strcmp(pod->pod, container->pod)))
 		container = NULL;
@@ -297,7 +300,7 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && id; i++)
 		found = pod_table_find(&pods->runtime[i].by_id, id);
-	/* A container of another pod than the cgroup's is another container. */
+	/* If the container's pod is not the cgroup's pod, the names belong to another container. */
 	if (found && uid && *found->uid && strcmp(found->uid, uid))
 		found = NULL;
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && uid; i++)

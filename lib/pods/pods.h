@@ -16,9 +16,12 @@ struct pods;
  * the files. Ignores missing directories. Returns 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
-/* Reads changes without blocking. This and the following functions accept a NULL @pods. */
+/*
+ * Reads changes in the directories of kubelet and container runtimes without blocking. This and the
+ * following functions accept a NULL @pods.
+ */
 void pods_refresh(struct pods *pods);
-/* Opens directories that were missing or not watched. pods_refresh() calls it every 5 s. */
+/* Opens directories that are missing or not watched. pods_refresh() calls it every 5 s. */
 void pods_retry(struct pods *pods);
 void pods_close(struct pods *pods);
 
@@ -27,12 +30,16 @@ struct pods_names {
 };
 
 /*
- * Finds the names of pod @uid and container @id, which may be NULL. Valid until the next
- * pods_refresh(). Returns false if no name is known, or if two sources differ.
+ * Finds the names of pod @uid and container @id. @uid and @id may be NULL. @ret_names is valid
+ * until the next pods_refresh(). Returns false if no name is known, or if two sources have
+ * different names.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/* Number of names added so far. pods_find() finds no new names while it is unchanged. */
+/*
+ * Number of names of pods and containers added so far. While the number does not change,
+ * pods_find() finds no new names.
+ */
 uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);

@@ -18,13 +18,16 @@
 
 /* Interval of attempts to open a missing directory or file. */
 #define RETRY_NS (NSEC_PER_SEC / 2)
-/* A runtime writes the file of a container right after it creates the directory. */
+/*
+ * Time limit for the file of a new container. A runtime writes the file right after it creates the
+ * container's directory.
+ */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
 /* Maximum number of docker containers that are watched for renames. */
 #define MAX_FOLLOWED 4096
 
-/* podman and CRI-O have one file that lists all containers. */
+/* containerd, docker: a directory per container. podman, CRI-O: one file with all containers. */
 static const struct {
 	const char *path, *file;
 	enum runtime_format format;
@@ -123,7 +126,10 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
-/* If pending[] is full, drops the oldest container, whose file is least likely to appear. */
+/*
+ * Adds a container to files->pending. If files->pending is full, removes the oldest container,
+ * whose file is the least likely to appear.
+ */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
 	struct container *pending;
@@ -167,7 +173,7 @@ static int container_open(const struct runtime_files *files, const struct contai
 	return fd;
 }
 
-/* Watches the directory of a docker container: a rename changes the file. */
+/* Watches the directory of a docker container, because docker rewrites the file on a rename. */
 static void follow(struct runtime_files *files, const struct container *container)
 {
 	const char *below = SYS_PATH("%s/%s", places[container->place].path, container->id);
@@ -178,7 +184,7 @@ static void follow(struct runtime_files *files, const struct container *containe
 	    files->nr_followed == MAX_FOLLOWED || sys_path(files->root, below, path, sizeof(path)))
 		return;
 	wd = inotify_add_watch(files->inotify, path, IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
-	/* The watch descriptor is not new if the directory is already watched. */
+	/* For a watched directory inotify_add_watch() returns the existing watch descriptor. */
 	for (size_t i = 0; i < files->nr_followed; i++)
 		if (files->followed[i].wd == wd)
 			return;
@@ -203,7 +209,7 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/* Passes a container's file to files->found. False: the file is missing or incomplete. */
+/* Passes a container's file to files->found. Returns false if the file is missing or incomplete. */
 static bool container_found(struct runtime_files *files, const struct container *container)
 {
 	int fd = container_open(files, container);
@@ -300,7 +306,10 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 {
 	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
 	size_t nr = files->nr_pending;
-	/* A file appears milliseconds after its directory. The newest container is last. */
+	/*
+	 * A container's file appears some milliseconds after its directory. The last element of
+	 * files->pending is the newest container.
+	 */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 
 	return poll(polled, 2, soon ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||

@@ -28,8 +28,8 @@ enum field {
 static const struct pod_text invalid = {"", 0};
 
 /*
- * Fields of the container that is being parsed; the address of a missing field is NULL. No valid
- * name contains an escape, so escapes are not decoded.
+ * Fields of the container that is being parsed. The text of a missing field has the address NULL.
+ * Escapes in the JSON strings are not decoded, because no valid name contains an escape.
  */
 struct names {
 	const struct key *keys;
@@ -135,8 +135,8 @@ struct list {
 };
 
 /*
- * Decodes @string without a NUL at the end. Returns the length, or -EINVAL if @text is too small,
- * or for an escape that podman and CRI-O never write.
+ * Decodes the escapes of @string, without a NUL at the end. Returns the length of the text, or
+ * -EINVAL if @text is too small, or for an escape that podman and CRI-O never write.
  */
 static int unescape(struct pod_text string, char text[METADATA_MAX])
 {
@@ -192,7 +192,10 @@ static void visit_list(void *arg, const struct json_path *place, struct pod_text
 static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
 {
 	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
-	/* Check the whole text first: visit_list() reports containers before a later error. */
+	/*
+	 * Check that the whole text is valid JSON first, because visit_list() reports containers
+	 * before json_walk() finds a later error.
+	 */
 	int rc = json_walk(text, len, NULL, NULL);
 
 	if (rc)

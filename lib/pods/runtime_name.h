@@ -15,8 +15,9 @@ enum runtime_format {
 typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_name *name);
 
 /*
- * Parses a file of a container runtime; @id is for formats with one container per file. Skips
- * invalid names. Returns -EINVAL without calling @found if it is not JSON.
+ * Parses a file of a container runtime. @id is the id of the container, for formats with one
+ * container per file. Skips containers with invalid names. If the file is not JSON, returns -EINVAL
+ * and never calls @found.
  */
 int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
 		       runtime_name_fn found, void *arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of pods by uid and of containers by id. Their files may come and go. */
+/* Names of pods by uid and of containers by id. Names outlive the files that they come from. */
 #include "pods/table.h"
 
 #include <search.h>
@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-/* If more files were removed, the entries of all removed files are deleted. */
+/* Maximum number of entries without a file. Above it, all entries without a file are deleted. */
 #define MAX_REMOVED 4096
 
 struct pod_table_entry {

@@ -36,11 +36,17 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
  * of a pod after the pod's logs were deleted. No other pod or container ever gets the same key.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
-/* Marks all files as removed. The caller then adds each file that still exists. */
+/*
+ * Marks the files of all entries as removed. The caller then calls pod_table_add() for each file
+ * that still exists, which removes the mark.
+ */
 void pod_table_leave_all(struct pod_table *table);
 /* Returns the names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);
-/* Names of container @id, or NULL. A truncated id matches only a container of @pod. */
+/*
+ * Names of container @id, or NULL if unknown. An entry with a truncated id matches only if its
+ * container belongs to @pod.
+ */
 const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
 						const struct pod_table_names *pod);
 void pod_table_free(struct pod_table *table);

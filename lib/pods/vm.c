@@ -9,11 +9,12 @@
 #include "pods/name.h"
 #include "host/file.h"
 
-/* Longer command lines are truncated. libvirt, Proxmox and Kata put the name first. */
+/* Longer command lines are truncated. libvirt, Proxmox and Kata put the VM name first. */
 #define CMDLINE_MAX 8192
 
 /*
- * Value of -name: "guest=web,debug-threads=on" or "web,process=x". Two commas are one in the name.
+ * Parses the value of QEMU's option -name: "guest=web,debug-threads=on" or "web,process=x". Two
+ * commas stand for one comma in the name of the VM.
  */
 static void qemu_name(const char *value, char ret_name[VM_NAME])
 {
@@ -71,7 +72,7 @@ static const struct {
 	{"firecracker", false, "id", id_name},
 };
 
-/* Value of "-name VALUE", "--name VALUE" or "--name=VALUE", or "". */
+/* Value of "-name VALUE", "--name VALUE" or "--name=VALUE"; "" if the option is missing. */
 static const char *option_value(const char *arg, const char *end, const char *name)
 {
 	size_t len = strlen(name);
@@ -121,7 +122,10 @@ uint32_t vm_vcpu_parse(const char *comm)
 	return UINT32_MAX;
 }
 
-/* Copies the name of a systemd service: "web" for "/system.slice/web.service". */
+/*
+ * Copies the name of a systemd service: "web" for "/system.slice/web.service". Leaves @ret_name
+ * unchanged if @cgroup is not a service.
+ */
 static void service_name(const char *cgroup, char ret_name[VM_NAME])
 {
 	const char *leaf = strrchr(cgroup, '/') ?: "", *suffix = strrchr(leaf, '.');
@@ -179,7 +183,10 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
 	return true;
 }
 
-/* Parameter of `virsh schedinfo` for the quota of @leaf, or NULL: only the VM has one. */
+/*
+ * Parameter of `virsh schedinfo` that sets the quota of the cgroup @leaf, such as "vcpu0". NULL:
+ * only the quota of the whole VM can be set, with global_quota.
+ */
 static const char *libvirt_quota(const char *leaf)
 {
 	static const char *const names[][2] = {{"vcpu", "vcpu_quota=-1"},
@@ -211,8 +218,8 @@ void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t 
 	if (strcmp(name.runtime, "libvirt"))
 		return;
 	/*
-	 * The id of the libvirt domain is part of the scope's name. Of the domain's name libvirt
-	 * omits some characters.
+	 * Use the id of the libvirt domain, which is part of the scope's name. In the scope's name
+	 * libvirt omits some characters of the domain's name.
 	 */
 	at = strstr(cgroup, "machine-qemu");
 	if (!at)

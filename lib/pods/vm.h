@@ -21,27 +21,31 @@ struct vm_thread {
  * program is not a hypervisor. Sets @ret_name to "" if the arguments contain no name of a VM.
  */
 bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
-/* vCPU number in a thread name such as "CPU 3/KVM" or "fc_vcpu 3", or UINT32_MAX. */
+/* vCPU number in a thread name such as "CPU 3/KVM", "vcpu3" or "fc_vcpu 3"; else UINT32_MAX. */
 uint32_t vm_vcpu_parse(const char *comm);
 /*
- * Finds the VM of a thread by its command line or by the scope in @cgroup. A VM without a name gets
- * the name of its systemd service, or "pid-TGID". @comm is used if the thread has exited.
+ * Finds the VM of thread @pid of process @tgid by its command line or by the VM's scope in @cgroup.
+ * A VM without a name gets the name of its systemd service, or "pid-TGID". @comm is the thread's
+ * name, used if the thread has exited. Returns false if the program is not a hypervisor.
  */
 bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *comm,
 		    const char *cgroup, struct vm_thread *ret_thread);
 /*
- * Name of the VM that a cgroup belongs to. @runtime and @id are of struct cgroup_name. @pod is
- * NULL, or a name such as KubeVirt's "virt-launcher-web-x7k2p" for VM "web".
+ * Finds the name of the VM that a cgroup belongs to. @runtime and @id are from struct cgroup_name.
+ * @pod is the name of the cgroup's pod, or NULL: KubeVirt runs VM "web" in a pod such as
+ * "virt-launcher-web-x7k2p". Returns false if the cgroup belongs to no VM with a name.
  */
 bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret_name[VM_NAME]);
 /*
- * Command that removes the CPU quota of a VM's cgroup (virsh or qm), or "". @any removes the quota
- * of the VM's whole scope, too (global_quota).
+ * Formats the command that removes the CPU quota of a VM's cgroup: virsh for libvirt, qm for
+ * Proxmox VE. The cgroup path is the first @len bytes of @path. If @any is true, the virsh command
+ * also removes the quota of the VM's whole scope (global_quota). Sets @buf to "" if no command is
+ * known.
  */
 void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t size);
 /*
- * What may limit a VM without such a command: for a pod the limit of KubeVirt's VirtualMachine or
- * cpu.max of @cgroup, otherwise cpu.max of @cgroup or of an ancestor.
+ * Describes what may limit a VM if vm_quota_command() has no command: for a pod the limit of
+ * KubeVirt's VirtualMachine or cpu.max of @cgroup, otherwise cpu.max of @cgroup or of an ancestor.
  */
 void vm_quota_limit(const char *cgroup, char *buf, size_t size);
 /* Path of the CPU limit of a VM in a KubeVirt VirtualMachine. */

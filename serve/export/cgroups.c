@@ -66,13 +66,14 @@ void topk_remove(struct topk *topk, uint64_t key)
 
 /*
  * Series of a removed cgroup stay for five minutes, so that every scraper reads the last values.
- * Without a wait for an hour they are removed, and a later wait starts at 0.
+ * The series of a cgroup that has not waited for an hour are removed, and the counters restart at 0
+ * at its next wait.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
- * Minimum lifetime: at each eviction the counters of the row (other) jump. Covers two scrapes at
- * Prometheus' default interval of one minute.
+ * Minimum lifetime of series: two scrapes at Prometheus' default interval of one minute. Each
+ * eviction adds the counters of the evicted cgroup to the row (other), whose counters jump.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -174,7 +175,7 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		cgroup->names_seq++;
 }
 
-/* Adds all counters to @other, except pressure: wall times of cgroups overlap. */
+/* Adds all counters of @cgroup to @other, except pressure: wall times of cgroups overlap. */
 static void fold(struct store *store, struct cgroup_series *cgroup, struct cgroup_series *other)
 {
 	static const enum family_id ids[] = {F_RUNQ_CAUSE, F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS,
@@ -238,9 +239,9 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 }
 
 /*
- * Evicts a removed cgroup, or the one that has not waited for the longest time, KEEP_NS or more.
- * With @for_pod, a cgroup outside pods is evicted even if it is active. Returns false if there is
- * none.
+ * Evicts a removed cgroup, or the cgroup that has not waited for the longest time, if this time is
+ * at least KEEP_NS. If @for_pod is true, a cgroup outside pods is evicted even if it is active.
+ * Returns false if no cgroup can be evicted.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -267,7 +268,8 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 }
 
 /*
- * Least active cgroup whose series are older than KEEP_NS; a pod only if @for_pod is true; or NULL.
+ * Returns the least active cgroup whose series are older than KEEP_NS, or NULL. Considers pods only
+ * if @for_pod is true. @ret_active_ns is the activity, or UINT64_MAX.
  */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
@@ -293,8 +295,9 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 }
 
 /*
- * Makes room for a cgroup of activity @active. The least active cgroup is evicted last, and only if
- * @active is more than twice its activity, so that similar cgroups do not evict each other.
+ * Evicts a cgroup in favour of a cgroup with the activity @active. If no cgroup is idle, evicts the
+ * least active cgroup, but only if @active is more than twice its activity, so that similar cgroups
+ * do not evict each other repeatedly.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {
@@ -329,7 +332,7 @@ static struct cgroup_series *assign_series(struct store *store,
 			return NULL;
 		key = key_of(who->path);
 		active = topk_add(&store->topk, key, active, now_ns);
-		/* SIGHUP may have lowered the limit. */
+		/* SIGHUP may have lowered the limit by more than one cgroup. */
 		while (store->nr_cgroups >= limit)
 			if (!make_room(store, who->pod_uid, active, now_ns))
 				return NULL;

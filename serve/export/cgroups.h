@@ -20,7 +20,7 @@ struct cgroup_series {
 	uint32_t id;	     /* unique number of the row, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
 	uint64_t since_ns;   /* CLOCK_MONOTONIC when the series of the cgroup were added */
-	/* seen_ns is the end of the last window in which the cgroup waited */
+	/* active.seen_ns is the end of the last window in which the cgroup waited */
 	struct active active;
 	struct series_row row;
 };
@@ -56,7 +56,10 @@ void cgroups_expire(struct store *store, uint64_t now_ns);
 void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		       const struct runq_group *group);
 
-/* A pair of the family F_RUNQ_BLAME (victim, culprit) or F_CORE_PAIRS (cgroup, sibling). */
+/*
+ * Pair of cgroups in the family F_RUNQ_BLAME (victim, culprit) or F_CORE_PAIRS (a cgroup, and a
+ * cgroup on the sibling CPU).
+ */
 struct pair_series {
 	struct cgroup_series *cgroups[2];
 	uint32_t names_seq; /* sum of names_seq of the two cgroups when the labels were set */

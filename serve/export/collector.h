@@ -17,8 +17,9 @@ struct collector_ops {
 	/* true if the exporter starts even if the collector cannot be opened */
 	bool optional;
 	/*
-	 * Opens the meter with all privileges; reading it must need none. @load is the meter of
-	 * collector load, whose BPF programs can be shared, or NULL.
+	 * Opens the meter while the process has all privileges. Reading the meter must work without
+	 * privileges. @load is the meter of collector load, whose BPF programs can be shared, or
+	 * NULL.
 	 */
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
@@ -39,7 +40,7 @@ struct collector {
 	struct report *report; /* report of the last window; NULL until requested */
 	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
 	uint64_t report_seq;   /* window_seq of the window in @report */
-	/* remaining rounds without a report for the history: the last one was too large */
+	/* remaining rounds that the history skips, because the last report was too large */
 	unsigned int history_skip;
 };
 
@@ -63,25 +64,29 @@ COLLECTORS(COLLECTOR_DECLARE)
 int collector_index(const char *name);
 
 /*
- * Opens and starts the collectors of @config. If an optional one fails and is not the only one,
- * logs and stores the error in collector.refused. After a failure all are closed.
+ * Opens and starts the collectors of @config. If an optional collector fails and is not the only
+ * collector, logs the error, stores it in collector.refused and continues. On failure all
+ * collectors are closed.
  */
 int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
 /* Sets the metric subtick_collector_up to 0 for collectors that could not be opened. */
 void collectors_add_refused(const struct collectors *collectors, struct store *store);
 void collectors_close(struct collectors *collectors);
 
-/* Reads the meter and adds the window to the counters. The caller holds the lock. */
+/* Reads the meter and adds the window to the counters. The caller holds the collectors' lock. */
 int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
- * Report of the last window, built at the first call and valid until the next call or
- * collector_forget_report(). Only for the event loop's thread. NULL before the first window, or if
- * out of memory.
+ * Returns the report of the last window. The first call after a window builds the report, which is
+ * valid until the next call or collector_forget_report(). Only the event loop's thread may call
+ * this function. Returns NULL before the first window, or if out of memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 void collector_forget_report(struct collector *collector);
 
-/* Sources above this limit are summed in one row (other) per CPU and kind of noise. */
+/*
+ * Maximum number of noise sources with their own series, per CPU. Further sources are summed in one
+ * row (other) per CPU and kind of noise.
+ */
 #define NOISE_SERIES_PER_CPU 48
 
 struct load_window;

@@ -56,7 +56,7 @@ bool history_due(struct history *h, uint64_t now_ns)
 	if (h->last_ns && now_ns - h->last_ns + SLACK_NS < every_ns)
 		return false;
 	h->last_ns = now_ns;
-	/* Windows become smaller, for example, after cgroups were removed. */
+	/* Halve the interval again: windows shrink, for example, after cgroups were removed. */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)
 		h->every_ns /= 2;

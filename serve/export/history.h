@@ -13,12 +13,12 @@
 /* Minimum time between two rounds of windows in the history. */
 #define HISTORY_EVERY_NS (2ULL * 1000000000)
 /*
- * Minimum time while no live page is open: a report, its JSON and gzip cost more CPU time than
- * all counters.
+ * Minimum time between two rounds while no live page is open. A report, its JSON and gzip cost more
+ * CPU time than all counters.
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
-/* Windows with a larger compressed size are not stored. */
+/* Maximum compressed size of a window in bytes. Larger windows are not stored. */
 #define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
 #define HISTORY_MAX	 2048 /* maximum number of windows in the history */
 /* After a report with more cells, the history skips the collector for HISTORY_SKIP rounds. */
@@ -47,8 +47,8 @@ struct history {
 /* Returns true if the caller must add the windows of the current round with history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
- * Adds a copy of the compressed window @body and drops old windows. If the history is full, drops
- * every second round and doubles the time between rounds.
+ * Adds a copy of the gzip-compressed window @body, and drops windows older than HISTORY_SPAN_NS. If
+ * the history is full, drops every second round and doubles the time between rounds.
  */
 void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,
 		 unsigned int collector, const struct body *body);

@@ -63,7 +63,7 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 	}
 }
 
-/* The busy ratio of /proc/stat times the window length compares with the busy time. */
+/* Converts the busy ratio of /proc/stat into busy time in the window of the CPU. */
 static void absorb_procstat(struct store *store, struct series_row *row,
 			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
 {

@@ -9,7 +9,10 @@
 #include "measure/noise/noise.h"
 #include "stats/hist.h"
 
-/* A maximum covers two periods, so a scrape interval of a minute misses none. */
+/*
+ * Period of the gauges that show a maximum. A gauge covers the current and the previous period, so
+ * a scrape interval of one minute misses no maximum.
+ */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 
 static int noise_collector_open(const struct config *config, struct meter *load,
@@ -20,7 +23,7 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 	return noise_open(&opts, ret_meter, err);
 }
 
-/* The label of a kworker is its worker pool, because workers come and go. */
+/* Labels a kworker with its worker pool, because the kernel creates and ends workers frequently. */
 static void pool_name(const char *name, char *buf)
 {
 	size_t len = strlen(name), end = strcspn(name, ":");
@@ -70,7 +73,7 @@ static void longest_add(union word *words, uint64_t period, uint64_t ns)
 		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
-/* Starts a new period for all gauges of a family, also for those without an event. */
+/* Starts a new period for all gauges of a family, including gauges without an event. */
 static void longest_expire(struct store *store, enum family_id id, uint64_t period)
 {
 	const struct series_table *table = &store->tables[store->series[id].table];

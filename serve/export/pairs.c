@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Time that a cgroup waited for another, and that two cgroups ran on one core. */
+/*
+ * Metrics of pairs of cgroups: time that one cgroup waited while the other cgroup ran, and time
+ * that both cgroups ran on the hyperthreads of one core.
+ */
 #include "serve/export/cgroups.h"
 
 #include <stdio.h>
@@ -90,7 +93,7 @@ static void move_family(struct store *store, enum family_id id, const struct cgr
 {
 	struct series_table *table = &store->tables[id];
 
-	/* series_remove() moves the last row to the index of the removed row. */
+	/* Backwards, because series_remove() moves the last row to the index of the removed row. */
 	for (size_t i = table->nr; i-- > 0;) {
 		struct pair_series *pair = i < table->nr ? pair_of(table->rows[i]) : NULL, *to = NULL;
 		struct cgroup_series *cgroups[2];

@@ -63,12 +63,15 @@ static uint64_t sum_bytes(struct resources needs)
 	return needs.map_bytes + needs.heap_bytes;
 }
 
-/* The available memory, or the lower memory limit of the exporter's cgroups. */
+/*
+ * Returns the available memory in bytes, or the memory limit of the exporter's cgroups if the limit
+ * is lower. @ret_limit is the limit, or UINT64_MAX.
+ */
 static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
 
-	/* Unknown memory passes the check; an allocation may fail later. */
+	/* Unknown available memory passes the check, and an allocation may fail later. */
 	meminfo_available(NULL, &available);
 	*ret_limit = limit;
 	return limit < available ? limit : available;

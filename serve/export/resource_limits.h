@@ -16,20 +16,27 @@ struct resources {
 	uint64_t heap_bytes; /* heap size of the process in bytes, with --cgroup-limit cgroups */
 };
 
-/* Computes the memory for @cpus possible CPUs, without responses. */
+/*
+ * Computes the memory that the settings need with @cpus possible CPUs, without the memory of
+ * responses that are being sent.
+ */
 struct resources resources_compute(const struct config *config, unsigned int cpus);
-/* Most cgroup slots within half of @bytes, at least --cgroup-limit. */
+/* Maximum number of cgroup slots whose memory fits in half of @bytes; at least --cgroup-limit. */
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
 /* Calls resources_most_cgroups() with the number of CPUs and the memory of this machine. */
 uint64_t resources_most_cgroups_here(const struct config *config);
 /* True if the settings need at most half of @bytes. */
 bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes);
 /*
- * Fails if the settings need more memory than the machine or the exporter's cgroups have. Disables
- * collector noise (config.no_room) above half of it.
+ * Disables collector noise (config.no_room) if all collectors need more than half of the memory of
+ * the machine or of the exporter's cgroups. Fails if the other collectors need more than this
+ * memory.
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
-/* Checks the limit of descriptors, after the collectors are opened. */
+/*
+ * Fails if the open descriptors and --max-connections together exceed the limit of descriptors.
+ * Call it after the collectors are opened.
+ */
 int resources_check_files(const struct config *config, struct err *err);
 
 #endif

@@ -11,13 +11,16 @@
 #include "serve/sandbox/sandbox.h"
 #include "stats/hist.h"
 
-/* Row of a party such as (idle). No cgroup path begins with a parenthesis. */
+/* Returns the row of a party such as (idle). No cgroup path begins with a parenthesis. */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)
 {
 	return cgroups_get(store, runq_party_path(party), party->kind);
 }
 
-/* Row of the cgroup, or the row (other). Returns NULL if out of memory. */
+/*
+ * Returns the row of the party, or the row (other) if the party is a cgroup without series. Returns
+ * NULL if out of memory.
+ */
 static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
 	const struct runq_group *group = party->group;
@@ -51,7 +54,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	const struct runq_group *own = group->party.group;
 	struct cgroup_series *cgroup = NULL;
 
-	/* A removed cgroup without waits and series needs no mark of its end. */
+	/* Without waits and series, nothing must be added or marked as ended. */
 	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
 	if (own)
@@ -67,7 +70,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	if (!cgroup)
 		return;
 	add_histogram(&store->series[F_RUNQ], &cgroup->row, w, group);
-	/* A cause that the kernel cannot report has no series, instead of 0. */
+	/* A cause that the kernel cannot report has no series, not a series with the value 0. */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (w->causes_known >> i & 1)
 			store_sample(store, &cgroup->row, F_RUNQ_CAUSE, i)->u64 +=
@@ -79,7 +82,10 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	store_sample(store, &cgroup->row, F_RUNQ_EXCLUDED, 0)->u64 += group->excluded_ns;
 }
 
-/* Adds the time of a pair. Above @limit, a new pair is added to the row (other). */
+/*
+ * Adds the wait time of a pair (victim, culprit). If the family @id has @limit pairs, the time of a
+ * new pair is added to the row (other).
+ */
 static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 			enum store_folded folded, const struct runq_blame *blame)
 {
@@ -142,7 +148,10 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 	}
 }
 
-/* No cgroup that waited in @w may count as inactive at the first eviction. */
+/*
+ * Updates the activity of all cgroups before the first eviction, so that no cgroup that waited in
+ * @w counts as inactive.
+ */
 static void update_activity(struct store *store, const struct runq_window *w)
 {
 	for (size_t i = 0; i < w->nr_groups; i++) {
@@ -163,7 +172,7 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	cgroups_expire(store, w->time_mono_ns);
 	if (store->nr_cgroups >= store->config->cgroup_limit)
 		update_activity(store, w);
-	/* Pods first, so that they evict no cgroup that got its row in this window. */
+	/* Add pods first, so that no pod evicts a cgroup that got its row in this window. */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
 			if (is_outside(&w->groups[i]) == (bool)outside)

@@ -15,7 +15,7 @@
 #include "host/meminfo.h"
 #include "serve/log.h"
 
-/* Rounds of windows per meminfo_trim(), which takes 1 ms with thousands of cgroups. */
+/* Rounds between two calls of meminfo_trim(), which takes 1 ms with thousands of cgroups. */
 #define TRIM_ROUNDS 16
 
 static uint64_t interval(const struct sampler *s)
@@ -74,8 +74,9 @@ static void handle_event(struct sampler *s, struct collector *c)
 }
 
 /*
- * Handles events of the meters until one interval after @from_ns, which SIGHUP may change. Sets
- * @ret_until_ns to the end of the interval. Returns true if the thread must end.
+ * Handles events of the meters until one interval after @from_ns. SIGHUP may change the interval
+ * during the wait. Sets @ret_until_ns to the CLOCK_MONOTONIC time at the end of the interval.
+ * Returns true if the thread must end.
  */
 static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
@@ -123,7 +124,7 @@ static void *run(void *arg)
 			return NULL;
 		update_all(s);
 		now = clock_mono_ns();
-		/* After a suspend no burst of short windows replaces the missed ones. */
+		/* After a suspend, start one window now instead of a burst of short windows. */
 		from = now - until < interval(s) ? until : now;
 	}
 }

@@ -34,7 +34,7 @@ int sampler_open(struct sampler *sampler, struct err *err);
 int sampler_start(struct sampler *sampler, struct err *err);
 /* Stops the sampler's thread and waits until it has ended. */
 void sampler_close(struct sampler *sampler);
-/* Applies a changed interval to the current window. */
+/* Wakes the sampler's thread, so that a changed interval applies to the current window. */
 void sampler_wake(struct sampler *sampler);
 /* True if a round of windows ended, or the thread started, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);

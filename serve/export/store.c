@@ -31,7 +31,10 @@ static const char *const cuts[] = {"slow", "full", "stalled"};
 #define PARTS(name, list) \
 	.part_name = name, .parts = list, .nr_parts = ARRAY_SIZE(list)
 
-/* Families with parts, or in the table of another family. All others have their own tables. */
+/*
+ * Families that have parts, or whose samples are in the table of another family. Each unlisted
+ * family has its own table.
+ */
 static const struct series layouts[FAMILY_NR] = {
 	[F_CPU] = {.part_name = "context", .nr_parts = STORE_NR_CONTEXTS},
 	[F_CPU_ONLINE] = {.table = F_CPU},
@@ -143,7 +146,7 @@ void store_init(struct store *store, const struct config *config)
 		struct series_table *table;
 
 		series->family = family_get(id);
-		/* 0: its own table. No other family shares the table of family 0. */
+		/* Index 0 means an own table: no other family shares the table of family 0. */
 		series->table = series->table ? series->table : (unsigned int)id;
 		table = &store->tables[series->table];
 		series->at = table->width;
@@ -198,7 +201,7 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 
 void store_reclaim(struct store *store)
 {
-	/* A copy of the tables shares the labels. */
+	/* A copy of the tables shares the labels, so labels are kept while a copy is in use. */
 	for (int i = 0; !store->readers && i < FAMILY_NR; i++)
 		series_reclaim(&store->tables[i]);
 }

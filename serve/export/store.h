@@ -14,7 +14,7 @@
 
 #define TOPK_SIZE 64
 
-/* Wait time of a cgroup, which decays by half every minute: @ns at the time @seen_ns. */
+/* Wait time of a cgroup, halved every minute. @ns is the value at the time @seen_ns. */
 struct active {
 	uint64_t ns, seen_ns;
 };
@@ -27,9 +27,9 @@ struct topk {
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
-	 * Window end of the last failed search for a cgroup to evict, and the lowest activity that
-	 * it found. Until the next window, only more than twice this activity starts a new search.
-	 * Index 0: outside pods, 1: pods.
+	 * The last search for a cgroup to evict failed in the window that ends at full_ns. The
+	 * lowest activity in that search was least_ns. Until the next window, only a cgroup with
+	 * more than twice least_ns starts a new search. Index 0: cgroups outside pods, 1: pods.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
@@ -37,7 +37,7 @@ struct topk {
 /* Maximum number of idle states: 10 of a cpuidle driver, 2 without a driver, and "unknown". */
 #define STORE_IDLE_STATES 13
 
-/* Parts of F_CPU after enum load_part, for load sources that do not split the time. */
+/* Parts of F_CPU after enum load_part: for load sources that do not split time by context. */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of the metric families F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
 enum store_folded {
@@ -47,7 +47,7 @@ enum store_folded {
 };
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
-/* Words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first is exported. */
+/* Words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only STORE_LONGEST_SHOWN is exported. */
 enum store_longest {
 	STORE_LONGEST_SHOWN,  /* longest time in ns in the current and the previous period */
 	STORE_LONGEST_NOW,    /* longest time in ns in the current period */
@@ -70,7 +70,7 @@ struct store {
 	size_t nr_cgroups;
 	uint32_t last_cgroup_id;
 	struct topk topk;
-	/* row index by the low bits of a cgroup's key, which may be out of date */
+	/* row index of a cgroup, by the low bits of its key; the row index may be out of date */
 	uint32_t hints[16384];
 	/* Values of part labels. Names of idle states are never removed from the list. */
 	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
@@ -83,15 +83,22 @@ void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
 /*
- * Exports run-queue histograms only at the boundaries @le_ns, if all were set at the start. Hidden
- * boundaries are counted, so they are complete when shown again. Only for the event loop's thread.
+ * Exports run-queue histograms only at the boundaries @le_ns. Changes nothing if a boundary was not
+ * set at the start. Hidden boundaries are counted, so a boundary is complete when it is shown
+ * again. Only the event loop's thread may call this function.
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 
-/* Finds or adds a row of the family @id, under the lock. Returns NULL if out of memory. */
+/*
+ * Finds or adds the row with the labels @pairs in the table of the family @id. The caller holds the
+ * lock. Returns NULL if out of memory.
+ */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
-/* Returns a sample and marks it as exported. If @row is NULL, discards the value. */
+/*
+ * Returns a sample of @row and marks it as exported. If @row is NULL, the value is discarded. @part
+ * is 0 in families without parts.
+ */
 static inline union word *store_sample(struct store *store, struct series_row *row,
 				       enum family_id id, unsigned int part)
 {
@@ -106,7 +113,10 @@ void store_window(struct store *store, const char *collector, const char *source
 /* Sets a loss counter. @total is the number of losses since the start of the measurement. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
-/* Frees labels of removed rows unless a copy is in use, under the lock, after each window. */
+/*
+ * Frees labels of removed rows, unless a copy of the tables is in use. The caller holds the lock.
+ * Call it after each window, because the exporter may never be scraped.
+ */
 void store_reclaim(struct store *store);
 
 /* Copies all tables under the lock of @store. Call store_copy_done() after the use of the copy. */

@@ -5,7 +5,7 @@
 #include "measure/wake/wake.h"
 #include "stats/hist.h"
 
-/* With `bare` no calibration runs, and no overhead is subtracted. */
+/* With `bare` no calibration runs, so the measurement overhead is not subtracted. */
 static int wake_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
 {

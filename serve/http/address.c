@@ -206,7 +206,7 @@ bool host_allowed(const char *names, const char *header)
 	struct in_addr in;
 	size_t len;
 
-	/* Browsers always send a Host header, even for DNS rebinding. */
+	/* A missing Host header is accepted: browsers always send one, even for DNS rebinding. */
 	if (!header || !*header)
 		return true;
 	if (*header == '[')

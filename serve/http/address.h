@@ -9,8 +9,9 @@
 #include "base/err.h"
 
 /*
- * Socket buffers of each client. The kernel doubles them for its own structures. With half of
- * ADDRESS_SEND_BUFFER, 200 KB over loopback took 130 ms, waiting for delayed acknowledgements.
+ * Sizes of the socket buffers of each client in bytes. The kernel doubles the sizes for its own
+ * structures. With half of ADDRESS_SEND_BUFFER, a response of 200 KB over loopback took 130 ms,
+ * because it waited for delayed acknowledgements.
  */
 #define ADDRESS_SEND_BUFFER    (64 * 1024)
 #define ADDRESS_SEND_MEMORY    (2 * ADDRESS_SEND_BUFFER)
@@ -29,10 +30,10 @@ struct address {
 int address_parse(const char *text, struct address *ret_address);
 /* True if only processes of this machine can connect. */
 bool address_is_local(const struct address *address);
-/* Opens a listening socket. Replaces a unix socket on which no process listens. */
+/* Opens a listening socket. Replaces an existing unix socket only if no process listens on it. */
 int address_listen(const char *text, int *ret_fd, struct err *err);
 
-/* True for letters, digits, hyphens, underscores and inner dots. */
+/* True if @name has only letters, digits, hyphens, underscores, and dots between them. */
 bool host_is_name(const char *name);
 /*
  * True if the Host header is missing (NULL), or is an address, localhost or one of @names ("a,b" or

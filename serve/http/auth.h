@@ -15,7 +15,7 @@ struct auth {
 	unsigned int changes; /* number of times that the token has changed */
 	size_t len;
 	char token[AUTH_TOKEN_MAX]; /* current token, padded with NULs */
-	/* descriptor of the token file, read if it may not be opened again; or -1 */
+	/* descriptor of the token file, or -1; used if the file may not be opened again */
 	int fd;
 	char *path;
 };

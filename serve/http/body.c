@@ -129,7 +129,10 @@ static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t mo
 	return length;
 }
 
-/* The last bytes are written as literals, because a match needs MIN_MATCH bytes. */
+/*
+ * Compresses the text before @end. The last bytes of the text are written as literals, because a
+ * match needs MIN_MATCH bytes.
+ */
 static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigned char *out)
 {
 	while (gz->at < end) {
@@ -150,7 +153,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			gz->at++;
 			continue;
 		}
-		/* Later lines then find matches at different offsets. */
+		/* Hash more positions, so that later lines find matches at other offsets. */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
 			*place(gz, at + 2) = gz->base + at + 3;
@@ -170,7 +173,7 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	for (unsigned int i = 3; i <= MAX_MATCH; i++)
 		gz->length[i] = length_code(i);
 	gz->at = gz->base = gz->total = 0;
-	/* The text buffer is always written before the first read. */
+	/* gz->text needs no initialization, because it is written before the first read. */
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));

@@ -37,7 +37,7 @@ static inline size_t fast_gzip_bound(size_t len)
 	return len + len / 8 + FAST_GZIP_SLACK;
 }
 
-/* Begin, continue and end a gzip member in @out. Return the number of bytes. */
+/* Begin, continue and end a gzip member. Return the number of bytes written to @out. */
 size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out);
 size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out);
 size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out);

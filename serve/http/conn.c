@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One HTTP connection. Pipelined requests stay in the socket buffer until the response is sent. */
+/* One HTTP connection. Requests stay in the socket buffer until the previous response is sent. */
 #include "serve/http/conn.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int wait_ms(uint64_t until_ns)
 
 	if (!until_ns)
 		return -1;
-	/* Rounded up, because otherwise the loop would spin in the last millisecond. */
+	/* The timeout is rounded up; otherwise the loop would spin in the last millisecond. */
 	ms = until_ns > now_ns ? (until_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
 	return ms < 60000 ? (int)ms : 60000;
 }
@@ -93,7 +93,10 @@ void conn_close(struct conn *conn)
 	conns->peers[conn->peer]--;
 }
 
-/* Bytes in the queue, and unacknowledged bytes in the kernel's send buffer. */
+/*
+ * Returns the number of bytes that the client has not received: bytes in the queue of this process,
+ * and unacknowledged bytes in the kernel's send buffer.
+ */
 static size_t unreceived(const struct conn *conn)
 {
 	int queued = 0;
@@ -125,7 +128,10 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 	conn_close(conn);
 }
 
-/* After EOF and shutdown() epoll would report EPOLLHUP forever; conns_sweep() closes it. */
+/*
+ * After EOF of the client and shutdown(), epoll would report EPOLLHUP forever, so no events are
+ * requested. conns_sweep() closes the connection.
+ */
 static void wait_for_client(struct conn *conn)
 {
 	uint32_t events = conn->eof ? 0 : EPOLLIN;
@@ -204,7 +210,10 @@ void conn_stream(struct conn *conn, unsigned int collectors)
 	conn->conns->nr_streams++;
 }
 
-/* Answers the request of @len bytes; 0: the buffer is full without a request. */
+/*
+ * Answers the request in the first @len bytes of the input buffer. @len is 0 if the buffer is full
+ * without a complete request.
+ */
 static void answer(struct conn *conn, size_t len)
 {
 	struct request request = {.conn = conn};
@@ -214,7 +223,7 @@ static void answer(struct conn *conn, size_t len)
 	conn->keep = request.keep;
 	conn->since_ns = conn->progress_ns = clock_mono_ns();
 	conn->conns->handle(conn->conns->arg, &request, code);
-	/* After an error the start of the next request is unknown. */
+	/* After an error the start of the next request is unknown, so drop all input. */
 	conn->in_len = conn->keep ? conn->in_len - len : 0;
 	memmove(conn->in, conn->in + len, conn->in_len);
 	/* The response could not be queued, because memory ran out. */

@@ -24,8 +24,9 @@ struct source {
 int source_want(int loop, struct source *source, uint32_t events);
 void source_close(struct source *source);
 /*
- * Waits until @until_ns (CLOCK_MONOTONIC; 0: no timeout) and calls ready() of each ready source,
- * which may close any source, but not free it. Returns 0 or -errno.
+ * Waits for events until @until_ns (CLOCK_MONOTONIC; 0: no timeout) and calls ready() of each ready
+ * source. ready() may close any source, but must not free a source before loop_step() returns.
+ * Returns 0 or -errno.
  */
 int loop_step(int loop, uint64_t until_ns);
 
@@ -47,7 +48,7 @@ struct conn {
 	struct source source; /* after the source is closed, conns_reap() frees the connection */
 	/* CLOCK_MONOTONIC time when the connection was accepted or its last request arrived */
 	uint64_t since_ns;
-	/* time of the last check at which the client had received more data, or all */
+	/* CLOCK_MONOTONIC time of the last check at which the client had received more or all */
 	uint64_t progress_ns;
 	uint64_t sent_ns; /* CLOCK_MONOTONIC time when a body was last queued */
 	size_t backlog; /* number of bytes that the client had not yet received at the last check */
@@ -64,9 +65,9 @@ struct conn {
 	bool keep;	     /* true if the connection stays open after the current response */
 	/* true after the last response was sent; data from the client is then discarded */
 	bool closing;
-	/* the client has shut down its sending side, but may still receive data */
+	/* true if the client has shut down its sending side; it may still receive data */
 	bool eof;
-	/* the socket's send buffer is full; counted in conns.nr_blocked */
+	/* true if the socket's send buffer is full; conns.nr_blocked counts such connections */
 	bool blocked;
 };
 
@@ -100,18 +101,22 @@ struct conns {
 	for (struct conn *conn = TAILQ_FIRST(&(conns)->list); conn; conn = TAILQ_NEXT(conn, list))
 
 void conns_init(struct conns *conns, int loop);
-/* Accepts connections on @fd and owns it; at most ADDRESS_MAX_LISTEN times. */
+/*
+ * Accepts connections on the listening socket @fd and takes ownership of @fd. May be called at most
+ * ADDRESS_MAX_LISTEN times.
+ */
 int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
 /* Closes connections whose timeout has expired, and sends comments on idle streams. */
 void conns_sweep(struct conns *conns, uint64_t now_ns);
 /* Frees closed connections. Call conns_reap() after loop_step(). */
 void conns_reap(struct conns *conns);
-/* Memory of all responses: bodies, and full send buffers of the kernel. */
+/* Returns the bytes in bodies and full send buffers of all responses that are being sent. */
 size_t conns_held(const struct conns *conns);
 /*
- * Closes all connections whose response has taken more than 2 s, or else the oldest of more than
- * 250 ms, but never @asking or a stream. Returns false if there was none.
+ * Frees memory: closes all connections whose response has taken more than 2 s. If there are none,
+ * closes the connection with the oldest response that has taken more than 250 ms. Never closes
+ * @asking or a stream. Returns false if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 

@@ -13,11 +13,14 @@
 
 /* Timeout of an idle connection: two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
-/* At the limit of connections, a client without progress for this time may be cut. */
+/* At the limit of connections, a client that received nothing for GRACE_NS may be disconnected. */
 #define GRACE_NS (250 * NSEC_PER_MSEC)
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
-/* If the client of an idle stream has disappeared, the kernel closes the connection. */
+/*
+ * Interval of comments on an idle stream. If the client has disappeared, the comment is not
+ * acknowledged, and the kernel closes the connection.
+ */
 #define HEARTBEAT_NS (15 * NSEC_PER_SEC)
 /* Maximum number of connections accepted per event, so that other sources are served in between. */
 #define MAX_ACCEPT 64
@@ -72,7 +75,10 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 	return is_idle(conn) && !conn->backlog ? RANK_IDLE : RANK_SILENT;
 }
 
-/* A request may have arrived in time while the event loop was late. */
+/*
+ * Closes the connection unless a request has arrived. A request may have arrived in time while the
+ * event loop was late.
+ */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {
 	uint64_t since_ns = conn->since_ns;
@@ -84,8 +90,9 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the oldest connection with the lowest rank, of the client with the most connections,
- * unless a request has arrived on it. Returns false if no connection may be closed.
+ * Closes the connection with the lowest rank. Among equal ranks, chooses the oldest connection of
+ * the client with the most connections. If a request has arrived on the chosen connection, answers
+ * the request instead. Returns false if no connection may be closed.
  */
 static bool make_room(struct conns *conns)
 {
@@ -166,7 +173,10 @@ void conns_sweep(struct conns *conns, uint64_t now_ns)
 	conns->sweep_ns = conns->nr ? now_ns + NSEC_PER_SEC : 0;
 }
 
-/* Counter of a client. An IPv6 /64 network, or a unix socket, is one client. */
+/*
+ * Returns the index of the connection counter of a client. An IPv6 /64 network counts as one
+ * client, and all clients of a unix socket count as one client.
+ */
 static uint8_t peer_of(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
@@ -220,7 +230,7 @@ static void on_accept(void *arg)
 	}
 	if (room && (fd >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
 		return;
-	/* Wait until a connection is closed or until the next conns_sweep(). */
+	/* Pause accept() until a connection is closed or until the next conns_sweep(). */
 	pause_accepting(conns, true);
 	conns->sweep_ns = clock_mono_ns() + GRACE_NS;
 }

@@ -18,7 +18,7 @@ struct framing {
 	bool length, host, close, keep_alive;
 };
 
-/* Next line without its CRLF; NULL without a CRLF or with a control character. */
+/* Returns the next line without its CRLF. NULL: no CRLF, or a control character in the line. */
 static char *next_line(char **at, const char *end)
 {
 	char *line = *at, *stop = memchr(line, '\n', (size_t)(end - line));
@@ -33,7 +33,7 @@ static char *next_line(char **at, const char *end)
 	return line;
 }
 
-/* "/path?query" or "http://host/path?query"; that host overrides the Host header. */
+/* Parses "/path?query" or "http://host/path?query". The URL's host overrides the header. */
 static int parse_target(char *target, struct request *request)
 {
 	char *query;

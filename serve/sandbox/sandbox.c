@@ -81,7 +81,10 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 	return 0;
 }
 
-/* Without CAP_SETPCAP this fails, but no_new_privs prevents grants by execve(). */
+/*
+ * Drops the capability bounding set. Without CAP_SETPCAP this fails, but no_new_privs prevents
+ * execve() from granting capabilities.
+ */
 static void drop_bounding(void)
 {
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
@@ -129,7 +132,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 	return rc;
 }
 
-/* Names, because some system calls do not exist on every architecture. */
+/* System calls are listed by name, because some do not exist on every architecture. */
 static const char *const allowed[] = {
 	/* system calls for descriptors */
 	"read",
@@ -258,7 +261,7 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		const char *name;
 		struct scmp_arg_cmp arg;
 	} calls[] = {
-		/* abort() signals this process; no signals to other processes. */
+		/* abort() signals this process. Signals to other processes are refused. */
 		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
 		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
@@ -319,7 +322,10 @@ int sandbox_filter(int history_dir, struct err *err)
 
 int sandbox_confine(int dir, struct err *err)
 {
-	/* linux/landlock.h is missing on older systems. The numbers are universal. */
+	/*
+	 * Constants of linux/landlock.h, which older systems lack. The system call numbers are
+	 * equal on all architectures.
+	 */
 	enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 1 };
 	const uint64_t write_file = 1 << 1, remove_file = 1 << 5, make_file = 1 << 8;
 	/* Landlock restricts writing, removing and creating files. Reading stays unrestricted. */
@@ -346,8 +352,9 @@ int sandbox_confine(int dir, struct err *err)
 }
 
 /*
- * The helper stays root, which owns the files of container runtimes, without capabilities. A helper
- * that is not root keeps CAP_DAC_READ_SEARCH. It may read, list and watch, and send messages.
+ * Sandbox of the helper that opens files of container runtimes. The helper stays root, which owns
+ * these files, but drops all capabilities. A helper that is not root keeps CAP_DAC_READ_SEARCH. The
+ * seccomp filter allows reading files, listing and watching directories, and sending messages.
  */
 static int sandbox_reader(struct err *err)
 {
@@ -370,8 +377,8 @@ static void send_fd(void *arg, unsigned int place, const char *id, int fd)
 	if (fd >= 0)
 		close(fd);
 	/*
-	 * The helper exits with the exporter. After other errors, such as too many descriptors in
-	 * flight, only the name of container @id stays unknown.
+	 * The helper exits if the exporter closed the channel. After other errors, such as too many
+	 * descriptors in flight, only the name of container @id stays unknown.
 	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);

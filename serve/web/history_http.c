@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Histories in memory and on disk; answers /api/v1/history and /api/v1/host. */
+/* Adds windows to the histories in memory and on disk; answers /api/v1/history and /api/v1/host. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void save(struct server *server, uint64_t now_ns)
 
 		if (!body || c->report_seq == server->files_seq[i])
 			continue;
-		/* Skipped: the budget was exceeded, or the event loop was late. */
+		/* Windows were skipped: the CPU budget was exceeded, or the event loop was late. */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
 		history_files_add(files, i,
@@ -171,7 +171,10 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 			body_append(copied->body, history->data + entry->at, entry->len);
 }
 
-/* Sends the windows in memory, or those of ?at and ?for: from files if --history is set. */
+/*
+ * Without ?at, sends all windows in memory. With ?at and ?for, sends the windows of the requested
+ * time: from history files if --history is set, else from memory.
+ */
 void history_http_history(struct server *server, struct request *request)
 {
 	struct copied copied;

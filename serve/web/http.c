@@ -62,8 +62,8 @@ static void unauthorized(struct server *server, struct request *request)
 }
 
 /*
- * Without a token the Host header must name this server, against DNS rebinding. A page of another
- * site does not have the token.
+ * Without a token the Host header must name this server, which prevents DNS rebinding. With a token
+ * any Host header is accepted, because a page of another site does not have the token.
  */
 static bool host_refused(const struct server *server, const struct request *request)
 {

@@ -9,18 +9,27 @@ int http_open(struct server *server, struct err *err);
 /* Logs a warning if other machines can connect without a token. */
 void http_warn_open(const struct server *server);
 
-/* Limits of conns_held() in bytes. The difference is left for scrapes. */
+/* Limits of conns_held() in bytes. The difference between the limits is reserved for scrapes. */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
 void answer_text(struct server *server, struct request *request, int code, const char *text);
-/* Answers with @body and status 200, or with 503 and @missing if @body is NULL. */
+/*
+ * Answers with @body and status 200, or with 503 and the text @missing if @body is NULL. The caller
+ * keeps its reference to @body.
+ */
 void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body, const char *missing);
-/* Queues headers and @body; NULL for 304 and streams. @cache is the value of Cache-Control. */
+/*
+ * Queues headers and @body. @body is NULL for 304 responses and streams, which have no
+ * Content-Length. @cache is the value of Cache-Control.
+ */
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
-/* True if conns_held() is within @limit, or a slow client was cut; else answers 503. */
+/*
+ * Returns true if conns_held() is within @limit, or if a slow client was disconnected. Otherwise
+ * answers with 503 and returns false.
+ */
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
 
 #define API_PATH    "/api/v1/"
@@ -35,7 +44,7 @@ void api_answer(struct server *server, struct request *request);
 bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
 /* Renders a report as JSON. Returns NULL if out of memory. */
 struct body *api_render(const struct report *report, bool gzip);
-/* JSON of the last window, owned by the collector. NULL: no window, or out of memory. */
+/* JSON of the last window, owned by the collector. NULL without a window, or if out of memory. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
 int api_doctor(struct server *server, struct err *err);
 void api_close(struct server *server);
@@ -58,17 +67,26 @@ void traces_list(struct server *server, struct request *request);
 /* Answers /api/v1/traces/NAME.html: one trace recording. */
 void traces_answer(struct server *server, struct request *request);
 
-/* Renders /api/v1/host, before the seccomp filter is installed. */
+/* Renders the response of /api/v1/host. Call it before the seccomp filter is installed. */
 int history_http_open(struct server *server);
 /* Adds the windows of a round to the histories in memory and on disk. */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
-/* Windows in memory, or with ?at=SECONDS&for=SECONDS also of files, as gzip of JSON lines. */
+/*
+ * Answers /api/v1/history with gzip of JSON lines: all windows in memory, oldest first, or with
+ * ?at=SECONDS&for=SECONDS the windows of the requested time.
+ */
 void history_http_history(struct server *server, struct request *request);
-/* /api/v1/report: the last windows, or those nearest to ?at=SECONDS, as HTML. */
+/*
+ * Answers /api/v1/report with an HTML file: the last windows, or with ?at=SECONDS the windows that
+ * ended nearest to that time.
+ */
 void history_http_report(struct server *server, struct request *request);
-/* Parses seconds such as 1.5. Sets 0 if the parameter is missing. False: invalid. */
+/*
+ * Parses the query parameter @name in seconds, such as 1.5. Sets @ret_ns to 0 if the parameter is
+ * missing. Returns false if the parameter is invalid.
+ */
 bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns);
 /* Answers /api/v1/host: name, kernel release and boot time of the machine. */
 void history_http_host(struct server *server, struct request *request);

@@ -104,7 +104,10 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 	return rc;
 }
 
-/* Returns NULL if out of memory or without a window. @ret_nr: number of windows. */
+/*
+ * Renders the HTML report. Returns NULL if out of memory or if there is no window. Sets @ret_nr to
+ * the number of windows.
+ */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {
 	struct html_doc doc = {.machine = server->machine};

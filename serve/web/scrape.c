@@ -40,7 +40,7 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-/* Adds the size of the map @fd to @mappable (BPF_F_MMAPABLE) or own->map_bytes. */
+/* Adds the size of BPF map @fd to @mappable if BPF_F_MMAPABLE, else to own->map_bytes. */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
 	char text[1024];
@@ -72,7 +72,7 @@ void self_bpf_find(struct own_bpf *own)
 		else if (!strcmp(target, "anon_inode:bpf-map"))
 			add_map(own, entry->d_name, &mappable);
 	}
-	/* The runq meter closes the descriptors of its mapped maps. */
+	/* Mapped maps of the runq meter have no descriptors and are found by their mappings. */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
 		closedir(dir);
@@ -94,7 +94,7 @@ static void collect_memory(struct server *server)
 	store_single(&server->own, F_PROC_RSS, 0)->u64 = resident * page;
 }
 
-/* Needs kernel.bpf_stats_enabled=1, and before Linux 5.19 CAP_BPF. */
+/* Run times of BPF programs need kernel.bpf_stats_enabled=1; before Linux 5.19 also CAP_BPF. */
 static void collect_bpf(struct server *server)
 {
 	for (size_t i = 0; i < server->bpf.nr_progs; i++) {
@@ -149,7 +149,7 @@ void self_metrics_collect(struct server *server)
 		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
-	/* History blocks that are not yet written are no responses. */
+	/* body_total() includes history blocks that are not yet written to disk. Subtract them. */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
 		responses -= files->blocks[i].raw ? files->blocks[i].raw->room : 0;
@@ -175,7 +175,7 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 
 	if (body && prom) {
 		*prom = (struct prom){.format = format, .sink = sink, .arg = body};
-		/* A table has rows in the sampler's or in the event loop's store. */
+		/* Each table has rows either in the sampler's or in the event loop's store. */
 		array_for_each(series, server->store.series, FAMILY_NR) {
 			const struct series_table *copy = &server->copy[series->table];
 

@@ -20,7 +20,7 @@
 #include "serve/export/resource_limits.h"
 #include "serve/sandbox/sandbox.h"
 
-/* Applies live settings, and logs the first changed one that needs a restart. */
+/* Applies live settings, and logs the first changed setting that needs a restart. */
 static void apply_live(struct server *server, struct config *fresh)
 {
 	struct meter *runq = server->collectors.list[CONFIG_COLLECT_runq].meter;
@@ -59,14 +59,14 @@ static void reload(struct server *server)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
-		/* Their clients authenticated with the old token. */
+		/* The clients of the streams authenticated with the old token. */
 		if (server->auth.changes != changes)
 			stream_close(server);
 	}
 	notify_send(&server->notify, "READY=1");
 }
 
-/* Reaps the only child, which the seccomp filter prevents from being restarted. */
+/* Reaps the helper process, the only child. The seccomp filter prevents a restart of the helper. */
 static void reap_helper(struct server *server)
 {
 	if (waitpid(-1, NULL, WNOHANG) <= 0)
@@ -152,7 +152,7 @@ static int run(struct server *s)
 		if (!next_ns || now_ns < next_ns)
 			continue;
 		next_ns = now_ns + beat_ns;
-		/* The service manager restarts an exporter that does not measure. */
+		/* Without WATCHDOG=1 the service manager restarts the exporter. */
 		if (sampler_alive(&s->sampler))
 			notify_send(&s->notify, "WATCHDOG=1");
 	}
@@ -206,14 +206,14 @@ static int attach(struct server *s, struct err *err)
 	if (s->loop < 0)
 		return err_set(err, -errno, "cannot create the event loop: %s", strerror(errno));
 	rc = http_open(s, err) ?: sampler_open(&s->sampler, err) ?: open_events(s, err);
-	/* The first call makes system calls that the seccomp filter does not allow. */
+	/* The first call makes system calls that the seccomp filter refuses. */
 	self_metrics_collect(s);
 	return rc;
 }
 
 /*
- * Capabilities are per thread, so they are dropped before the second thread exists. The seccomp
- * filter allows no new threads, so it is installed on all threads afterwards.
+ * Capabilities are per thread, so they are dropped before the second thread is created. The seccomp
+ * filter refuses new threads, so it is installed on all threads afterwards.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {
@@ -236,7 +236,7 @@ int server_run(struct server *s, struct err *err)
 {
 	int rc;
 
-	/* Larger responses are mapped, so that free() returns their memory to the kernel. */
+	/* Allocations above 1 MiB use mmap(), so that free() returns their memory to the kernel. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = s->loop = -1;

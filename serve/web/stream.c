@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends each window as a server-sent event. A stream ends with its connection, without chunks. */
+/*
+ * /api/v1/stream: sends each window as a server-sent event. A stream ends with its connection, so
+ * the response needs neither Content-Length nor chunks.
+ */
 #include "serve/web/http.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 
-/* A client with more unsent bytes is disconnected. */
+/* Maximum number of unsent bytes per stream. A client with more unsent bytes is disconnected. */
 #define MAX_UNSENT (8 * 1024 * 1024)
 /* At the limit of streams, a stream without progress for STALLED_NS may be closed. */
 #define STALLED_NS (1 * NSEC_PER_SEC)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists and sends recordings of one directory, opened as an unprivileged user without following
- * links, and sent as attachments, so that a browser does not show them as pages of the exporter.
+ * Lists and sends trace recordings of one directory. Recordings are opened as an unprivileged user
+ * without following links. They are sent as attachments, so that a browser does not show them as
+ * pages of the exporter.
  */
 #include "serve/web/http.h"
 
@@ -19,7 +20,7 @@
 #include "report/columns.h"
 
 #define MAX_LISTED 200
-/* Reading 4,000 entries blocks the event loop for 8 ms. */
+/* Maximum number of directory entries per request. Reading 4,000 entries takes 8 ms. */
 #define MAX_FILES 4000
 /* Maximum size of a trace recording. A recording with 200,000 slices has about 3 MB. */
 #define MAX_BYTES (16u << 20)
@@ -69,7 +70,7 @@ static bool is_name(const char *name)
 	       !strcmp(name + len - end, ENDING);
 }
 
-/* Opens a regular file without following links. Returns a descriptor or -errno. */
+/* Opens a file, but no link. Returns the descriptor or -errno; -ENOENT: not a regular file. */
 static int open_file(const struct server *server, const char *name, struct stat *ret_st)
 {
 	/* Without O_NONBLOCK, open() of a FIFO would wait for a writer. */
@@ -90,7 +91,7 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct trace_file file;
 	struct stat st = {0};
 
-	/* EACCES: no search permission. Such files are listed as unreadable. */
+	/* EACCES: the directory has no search permission. Its files are listed as unreadable. */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
 		return 0;
@@ -144,7 +145,7 @@ static void free_files(struct trace_files *files)
 	free(files->list);
 }
 
-/* Unreadable files are listed, so that the administrator can mend permissions. */
+/* Unreadable files are listed, so that the administrator can change their permissions. */
 static bool is_readable(const struct server *server, const char *name)
 {
 	struct stat st;
@@ -217,7 +218,7 @@ static void send_file(struct server *server, struct request *request, int fd, si
 {
 	struct body *body = read_body(fd, request_accepts_gzip(request->accept_encoding), size);
 
-	/* The name of a recording may contain any byte. */
+	/* The file name is fixed, because the name of a recording may contain any byte. */
 	if (body)
 		request->extra =
 			"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";

@@ -20,9 +20,12 @@
 #define READ_BYTES 4096
 #define READ_TRIES 16
 
-/* One of the two copies is always complete, so the reader never waits for the writer. */
+/*
+ * Shared memory with two copies of struct duty_usage. One copy is always complete, so the reader
+ * never waits for the writer.
+ */
 struct shared {
-	/* always even; usage[version / 2 % 2] is the complete copy */
+	/* version number, always even; usage[version / 2 % 2] is the complete copy */
 	uint64_t version;
 	struct duty_usage usage[2];
 };
@@ -35,7 +38,7 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
-/* xorshift64 is random enough: the start times need only be independent of the tick. */
+/* Random number by xorshift64. Start times of burns need only be independent of the tick. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -119,7 +122,10 @@ static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 	return pid < 0 ? -1 : pair[0];
 }
 
-/* Blocks until the next burn. Returns the blocked time, or UINT64_MAX if the wait failed. */
+/*
+ * Blocks by reads or messages until the next burn (busy loop). Returns the blocked time in ns, or
+ * UINT64_MAX if the wait failed.
+ */
 static uint64_t wait_blocked(const struct duty *duty, uint64_t begin_ns)
 {
 	uint64_t from = clock_mono_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;

@@ -34,7 +34,10 @@
 #define FLOOD_PORT 9 /* UDP port of the discard service */
 #define START_NS   (5 * NSEC_PER_SEC)
 
-/* Addresses that RFC 5737 reserves for documentation. Packets stay in the network namespace. */
+/*
+ * IP addresses that RFC 5737 reserves for documentation. The packets stay in the network namespace
+ * of the load generator.
+ */
 #define FLOOD_FROM 0xc6336401u /* address 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
@@ -102,7 +105,7 @@ static void make_frame(struct frame *frame)
 
 /*
  * Sets RPS of the receiving device. A sysfs mount shows the devices of the network namespace in
- * which it was mounted, so sysfs is mounted again.
+ * which sysfs was mounted, so steer() mounts sysfs again.
  */
 static int steer(int cpu)
 {
@@ -119,8 +122,9 @@ static int steer(int cpu)
 }
 
 /*
- * Drops all packets by generic XDP, which runs on the receiving core after RPS (since Linux 5.2).
- * Native XDP of veth runs on the sender's core. The program is freed with the network namespace.
+ * Attaches an XDP program that drops all packets. Generic XDP runs on the receiving core after RPS
+ * (since Linux 5.2), but native XDP of veth runs on the sender's core. The kernel frees the XDP
+ * program together with the network namespace.
  */
 static int drop_all(int ifindex)
 {

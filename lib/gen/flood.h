@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Generates softirq work on a core: sends packets over a veth pair in a network namespace. */
+/*
+ * Generates softirq work on a chosen core: sends packets over a veth pair in a separate network
+ * namespace.
+ */
 #ifndef SUBTICK_GEN_FLOOD_H
 #define SUBTICK_GEN_FLOOD_H
 
@@ -19,9 +22,9 @@ struct flood_opts {
 };
 
 /*
- * Only the sending process holds the network namespace, so the kernel removes it when the process
- * ends, even by SIGKILL. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN. Sets err->unsupported if a
- * capability, veth or RPS is missing.
+ * Starts the sending process. Only this process holds the network namespace, so the kernel removes
+ * the namespace when the process ends, even by SIGKILL. The caller needs CAP_SYS_ADMIN and
+ * CAP_NET_ADMIN. Sets err->unsupported if a capability, veth or RPS is missing.
  */
 int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err);
 uint64_t flood_sent(const struct gen_child *flood);

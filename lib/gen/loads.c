@@ -149,7 +149,10 @@ static void wait_for(uint32_t *word)
 		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-/* Interrupts and preemption lengthen an attempt, so the fastest of three attempts counts. */
+/*
+ * Reads wall clock, thread clock and rusage at nearly the same time. Keeps the fastest of three
+ * attempts, because interrupts and preemption lengthen an attempt.
+ */
 static void stamp(struct sleep_loop_result *at)
 {
 	uint64_t best = UINT64_MAX;

@@ -24,7 +24,10 @@ int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
 /* True if the child is running. A load generator exits before gen_child_stop() only on an error. */
 bool gen_child_alive(const struct gen_child *child);
-/* True if the child is alive and still pinned to @cpu, which CPU hotplug can end. */
+/*
+ * True if the child is alive and still pinned to @cpu. If @cpu goes offline, the kernel moves the
+ * child to another CPU for good.
+ */
 bool gen_child_on(const struct gen_child *child, int cpu);
 /* Kills and reaps the child. gen_child_stop() may be called twice. */
 void gen_child_stop(struct gen_child *child);
@@ -57,17 +60,18 @@ struct duty_opts {
 	uint64_t period_ns;
 	/*
 	 * If @locked is true, each burn starts @phase_ns after a multiple of the period on
-	 * CLOCK_MONOTONIC: at the same phase of the tick if the period is a whole number of ticks.
-	 * Otherwise each burn starts at a random time within its period.
+	 * CLOCK_MONOTONIC. If the period is a whole number of ticks, all burns then have the same
+	 * phase of the tick. If @locked is false, each burn starts at a random time within its
+	 * period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
 };
 
 /*
- * Times since the start by the clock of the generator. burn_ns is the sum of all busy loops. The
- * core is idle for less than the sleep time of the task, because idle entry and idle exit take
- * time.
+ * Busy time and blocked time since the start, by the clock of the load generator. burn_ns is the
+ * sum of all busy loops. The core is idle for less than the sleep time of the task, because idle
+ * entry and idle exit take time.
  */
 struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC time at the end of the last burn */
@@ -77,14 +81,17 @@ struct duty_usage {
 	uint64_t cycles;
 };
 
-/* Sets err->unsupported if DUTY_READ is requested, but reads of READ_FILE do not block. */
+/*
+ * Starts the duty-cycle generator. Sets err->unsupported if DUTY_READ is requested, but reads of
+ * READ_FILE do not block.
+ */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /* Gets the times up to the end of the last burn. Returns false before the end of the first burn. */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
 	int cpu;
-	/* sleep time per iteration; 0: a system call that fails at once, instead of a sleep */
+	/* sleep time per iteration; if 0, each iteration makes a system call that fails at once */
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of iterations, or 0 to run for @length_ns */
 	uint64_t length_ns;
@@ -107,7 +114,10 @@ int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts,
 void sleep_loop_go(struct gen_child *loop);
 /* Ends the sleep loop early. */
 void sleep_loop_halt(struct gen_child *loop);
-/* True if the sleep loop has ended. The process lives until gen_child_stop(). */
+/*
+ * Returns true and sets *@ret_result if the sleep loop has ended. The process lives until
+ * gen_child_stop().
+ */
 bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result);
 
 #endif

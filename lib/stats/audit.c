@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the scheduler tick in the changes of /proc/stat, and the precision of /proc/stat. */
+/* Finds the scheduler tick in the changes of /proc/stat, and estimates its precision. */
 #include "stats/audit.h"
 
 #include <errno.h>
@@ -41,7 +41,10 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 {
 	bool moved = false;
 
-	/* Compare each column: in a sum, a decrease of iowait could hide an increase. */
+	/*
+	 * Compare each column separately. In a sum of columns, a decrease of iowait could hide an
+	 * increase.
+	 */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
 			continue;
@@ -83,8 +86,9 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 }
 
 /*
- * True if none of the four bins around @bin has a higher count; of equal counts, only the first bin
- * is a peak. peak->count is the sum of the five bins.
+ * True if bin number @bin is a peak: none of the four bins around it has a higher count. Of several
+ * bins with equal counts, only the first bin is a peak. Sets peak->count to the sum of the five
+ * bins.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -119,7 +123,10 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 
 #define MIN_HZ 50
 #define MAX_HZ 1500
-/* The tick rate is the lowest rate with this share of the best score, which a multiple may have. */
+/*
+ * Minimum score of the tick rate, as a share of the best score. The tick rate is the lowest rate
+ * that has at least this score. The rate with the best score may be a multiple of the tick rate.
+ */
 #define AS_GOOD 0.75
 #define FITS	0.5
 
@@ -141,14 +148,20 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (ret_phase_ns) {
 		uint64_t whole = (uint64_t)llround(period_ns);
 
-		/* a period with a fraction of a ns has this phase only at the first stamp */
+		/*
+		 * if the period is not a whole number of ns, the phase is valid only at the first
+		 * timestamp
+		 */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
 	}
 	return sqrt(x * x + y * y) / (double)nr;
 }
 
-/* Score of a tick rate: 1 if every interval between increments is a multiple of the period. */
+/*
+ * Score of a tick rate: 1 if every interval between increments is a multiple of the tick period. An
+ * error of one timestamp affects only two intervals.
+ */
 static double interval_score(const struct counter_edges *edges, double hz)
 {
 	double sum = 0.0;
@@ -158,7 +171,10 @@ static double interval_score(const struct counter_edges *edges, double hz)
 	return sum / (double)edges->nr_intervals;
 }
 
-/* An error of 0.1 % of the rate becomes a large phase error after several seconds. */
+/*
+ * Refines the tick rate, because a rate error of 0.1 % becomes a large phase error after several
+ * seconds.
+ */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
 {
 	double span_s = (double)(stamps[nr - 1] - stamps[0]) / 1e9;
@@ -233,7 +249,10 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden)
 	       !(probe->valid && probe->shown_ratio >= MOST * probe->true_ratio);
 }
 
-/* True if /proc/stat shows much more than the true load: a tick charges a whole tick to a task. */
+/*
+ * True if /proc/stat shows much more than the true load. Tick accounting charges a whole tick to a
+ * task that runs only for a part of the tick.
+ */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {
 	return probe->valid && probe->true_ratio > 0.0 &&
@@ -258,7 +277,10 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	}
 	if (!best)
 		return false;
-	/* twice the index of the middle, which may be between two probes */
+	/*
+	 * the formula uses twice the index of the middle of the run, which may be between two
+	 * probes
+	 */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
 }
@@ -275,7 +297,10 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 	return longest_run(probes, nr, period_ns, is_exposed, 1.2, ret_phase_ns);
 }
 
-/* Two-sided quantiles of the normal distribution, in standard deviations */
+/*
+ * Two-sided quantiles of the normal distribution: 95 % (99 %) of values are within this number of
+ * standard deviations.
+ */
 #define SIGMAS_95 1.959964
 #define SIGMAS_99 2.575829
 
@@ -285,20 +310,20 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double step_ns = 1e9 / (double)(user_hz < hz ? user_hz : hz);
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
-	/* 0.1 % has no exact binary form: without rounding, 10 s may become 10.000000001 s */
+	/* round, because 0.1 % has no exact binary form, and 10 s could become 10.000000001 s */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }
 
-/* Random walk: the variance of the error in s² is rate × window + rounding. */
+/* Error as a random walk: the variance of the error in s² is rate × window + rounding. */
 struct walk {
 	double rate, rounding;
 };
 
 /*
  * Fits rate and rounding to (rms × window)² by weighted least squares. The weight of a variance v
- * from n windows is n / v², because its relative standard error is √(2/n). A negative parameter is
- * set to 0, and the other parameter is fitted alone.
+ * from n windows is n / v², because the relative standard error of v is √(2/n). If a fitted
+ * parameter is negative, sets it to 0 and fits the other parameter alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -339,7 +364,7 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
-	/* a random walk would exceed a systematic bias in only 1 % of cases */
+	/* The bias is systematic if a random walk would exceed it in only 1 % of cases. */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
 		want -= bias;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the scheduler tick in /proc/stat, phases that hide a periodic load, and the precision. */
+/*
+ * Finds the scheduler tick in the changes of /proc/stat, finds phases of the tick that hide a
+ * periodic load, and estimates the precision of /proc/stat.
+ */
 #ifndef SUBTICK_STATS_AUDIT_H
 #define SUBTICK_STATS_AUDIT_H
 
@@ -11,8 +14,9 @@
 
 /*
  * Increments of the columns @mask of /proc/stat, and the intervals between them. An increment is a
- * change between two reads. If the second read was delayed, the increment is blurred: it has no
- * timestamp, and the intervals before and after it are dropped.
+ * change of one or more columns between two reads. If the second read was delayed, the time of the
+ * increment is unknown: the increment is blurred. A blurred increment has no timestamp, and the
+ * intervals before and after it are dropped.
  */
 struct counter_edges {
 	uint32_t mask;
@@ -29,7 +33,10 @@ struct counter_edges {
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
-/* Adds one read of /proc/stat. Returns true if a column changed, at an unknown time if @blurred. */
+/*
+ * Adds the values @cols of one read of /proc/stat to @edges. Returns true if a column in the mask
+ * changed since the previous read. @blurred is true if the time of the change is unknown.
+ */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
 
@@ -53,10 +60,17 @@ struct bins_peak {
 	double share;
 };
 
-/* Finds the peaks, ascending, whose five bins (two on each side) have @share of all values. */
+/*
+ * Finds the peaks of a histogram in ascending order. Finds only peaks whose five bins (the bin of
+ * the peak and two bins on each side) contain at least @share of all values. Returns the number of
+ * peaks.
+ */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
-/* Coherence: 1 for equal phases, about 1/√nr for random phases. @ret_phase_ns may be NULL. */
+/*
+ * Coherence of timestamps with a period: 1 if all timestamps have the same phase, and about 1/√nr
+ * for random phases. The mean phase is stored in @ret_phase_ns, which may be NULL.
+ */
 double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, double *ret_phase_ns);
 
 struct tick_fit {
@@ -69,8 +83,9 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick rate between 50 and 1500 Hz: the longest period of which all intervals between
- * increments are multiples. Returns false if no period fits, or with fewer than 32 increments.
+ * Finds the tick rate between 50 and 1500 Hz: the rate with the longest period of which all
+ * intervals between increments are multiples. Returns false if no period fits, or if there are
+ * fewer than 32 increments.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -88,36 +103,45 @@ struct phase_probe {
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * True if the probe is unusable. /proc/stat shows all or nothing of a load that always runs at one
- * phase: usable probes show at most @hidden, or most, of the true load.
+ * True if the probe is unusable. Tick accounting shows either all or nothing of a load that always
+ * runs at one phase of the tick. In a usable probe, /proc/stat therefore shows either at most
+ * @hidden of the true load, or most of the true load.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
- * Finds the longest circular run of phases at which /proc/stat shows at most @hidden of the true
- * load. Stores its middle, where a task stays hidden even if it wakes up late. Returns false
- * without a hidden phase.
+ * Finds the longest circular run of hidden phases: phases at which /proc/stat shows at most @hidden
+ * of the true load. Stores the middle of this run, because a task at this phase stays hidden even
+ * if it wakes up late. Returns false if there is no hidden phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
- * Finds the longest run at which /proc/stat shows more than the true load, as phase_hidden() does.
+ * Finds the longest run of phases at which /proc/stat shows more than the true load, and stores the
+ * middle of this run. Returns false if there is no such phase.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
 
 struct precision {
-	/* window length of which one step (1/USER_HZ, or a longer tick) is the share @want */
+	/*
+	 * window length at which one step of /proc/stat (1/USER_HZ, or one tick if that is longer)
+	 * is the share @want of the window
+	 */
 	uint64_t rounding_ns;
 	/*
-	 * Window length at which the sampling error (a tick counts as entirely busy or idle) is at
-	 * most @want in 95 % of windows, in the worst case: a load of 50 % that is not synchronous
-	 * with the tick. For a synchronous load no window length is enough.
+	 * Window length at which the sampling error of /proc/stat is at most @want in 95 % of
+	 * windows. Sampling error: each tick counts the CPU as either busy or idle for the whole
+	 * tick. sampling_ns is computed for the worst case, a load of 50 % that is not synchronous
+	 * with the tick. For a synchronous load no window is long enough.
 	 */
 	uint64_t sampling_ns;
 };
 
-/* Computes the window lengths for an error of @want, which is above 0 and at most 1. */
+/*
+ * Computes the window lengths for an error of @want in the load that /proc/stat shows. @want is
+ * above 0 and at most 1.
+ */
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
@@ -132,11 +156,12 @@ struct precision_point {
 };
 
 /*
- * Estimates the window length at which the error of /proc/stat is at most @want in 95 % of windows,
- * from measured errors of shorter windows and @bias, the error over @total_ns. Model: a random walk
- * with one step per tick, plus rounding at both ends of the window. A larger bias is systematic,
- * and does not decrease with longer windows. Returns 0 if no window is long enough, or if there are
- * too few points.
+ * Estimates the window length in ns at which the error of /proc/stat is at most @want in 95 % of
+ * windows. @points are measured errors of shorter windows. @bias is the error over the whole time
+ * @total_ns. In the model, the error is a random walk with one step per tick, plus rounding at both
+ * ends of the window. A bias that is too large for the random walk is systematic, and does not
+ * decrease with longer windows. Returns 0 if no window is long enough, or if there are too few
+ * points.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Exact permutation test, confidence intervals by Student and Welch, ranges over rounds. */
+/*
+ * Exact permutation test, confidence intervals by Student and Welch, and ranges over the rounds of
+ * `subtick crit`.
+ */
 #include "stats/compare.h"
 
 #include <errno.h>
@@ -8,11 +11,17 @@
 #include "base/array.h"
 #include "kmod/tracerbench/stats.h"
 
-/* The lower end of a two-sided 90 % interval is below the true value with a probability of 95 %. */
+/*
+ * Confidence level for the detectable effect. The lower end of a two-sided 90 % interval is below
+ * the true value with a probability of 95 %.
+ */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05
 
-/* Student's distribution as a finite series (Abramowitz and Stegun, 26.7.3 and 26.7.4). */
+/*
+ * Student's distribution as a finite series for a whole number of degrees of freedom (Abramowitz
+ * and Stegun, 26.7.3 and 26.7.4).
+ */
 double student_within(double t, unsigned int df)
 {
 	double angle = atan(t / sqrt(df)), square = cos(angle) * cos(angle);
@@ -44,9 +53,9 @@ double student_quantile(double confidence, unsigned int df)
 }
 
 /*
- * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum,
- * visited in the order of a Gray code. The last sign never changes, because the inverse pattern has
- * a sum at the same distance from 0.
+ * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. The
+ * patterns are visited in the order of a Gray code, which changes one sign per step. The last sign
+ * never changes, because a pattern and its inverse have sums at the same distance from 0.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {
@@ -120,7 +129,10 @@ static double log_variance(const struct moments *m)
 	return relative * relative / (double)m->count;
 }
 
-/* Degrees of freedom by Welch and Satterthwaite, rounded down: never a narrower interval. */
+/*
+ * Degrees of freedom by Welch and Satterthwaite, rounded down, because fewer degrees of freedom
+ * never make the confidence interval narrower.
+ */
 static unsigned int freedom(const struct moments *a, double a_var, const struct moments *b,
 			    double b_var)
 {

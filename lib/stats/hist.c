@@ -86,7 +86,10 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 	}
 }
 
-/* Number of entries with buckets of the scale; entries above are extra counters of the caller. */
+/*
+ * Returns the number of entries with bucket numbers below scale->nr. All other entries are extra
+ * counters of the caller.
+ */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
 	uint32_t nr = hist->nr;
@@ -134,12 +137,18 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
-		/* a rounding error can make the rank larger than the total count */
+		/*
+		 * a rounding error can make the rank larger than the total count: use the last
+		 * entry
+		 */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
-		/* the last --le bucket ends at the largest value; a bucket of 1 ns has one value */
+		/*
+		 * With --le boundaries, the last bucket ends at the largest value. On the
+		 * log-linear scale, a bucket that is 1 ns wide has only one value.
+		 */
 		if (scale->le)
 			high = fmin(high, (double)max);
 		else if (high - low == 1.0)
@@ -198,7 +207,10 @@ uint64_t native_le_ns(unsigned int i)
 	return log2 < 0 ? SECOND_NS >> -log2 : SECOND_NS << log2;
 }
 
-/* Index of the native bucket of the middle of a fine bucket, which never equals a native bound. */
+/*
+ * Index of the native bucket that contains the middle of a fine bucket. The middle never equals a
+ * bound of a native bucket.
+ */
 static unsigned int fine_word(unsigned int bucket)
 {
 	double middle_ns = ((double)hist_low(bucket) + (double)(hist_high(bucket) - 1)) / 2.0;

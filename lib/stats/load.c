@@ -7,7 +7,10 @@
 
 #include "base/array.h"
 
-/* Tolerance for rounding errors, beyond 0…1, before LOAD_CLAMPED is set. */
+/*
+ * Tolerance for rounding errors. If a load is outside of 0…1 by more than CLAMP_TOLERANCE, the flag
+ * LOAD_CLAMPED is set.
+ */
 #define CLAMP_TOLERANCE 0.001
 
 static double clamp(double ratio, uint32_t *flags)
@@ -17,7 +20,7 @@ static double clamp(double ratio, uint32_t *flags)
 	return ratio < 0.0 ? 0.0 : ratio > 1.0 ? 1.0 : ratio;
 }
 
-/* Difference of two counter values, also after a wrap-around. */
+/* Difference of two counter values. Unsigned subtraction is correct even after a wrap-around. */
 static double delta(uint64_t cur, uint64_t prev)
 {
 	return (double)(int64_t)(cur - prev);
@@ -39,7 +42,10 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 		if (!(parts >> i & 1))
 			continue;
 		sum_ns += ns;
-		/* an interrupt during a context change may shorten one of the two contexts */
+		/*
+		 * an interrupt during a context change may shorten the time of one of the two
+		 * contexts
+		 */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
 	}
@@ -75,7 +81,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		busy *= enabled_ns / running_ns;
 	}
 	w->busy_ratio = clamp(busy / total, &w->flags);
-	/* exact for a source that counts ns, whose window_ns / total is 1 */
+	/* busy_ns is exact for a source that counts ns, because its window_ns / total is 1 */
 	w->busy_ns = within(busy * ((double)w->window_ns / total), w->window_ns);
 	if (parts)
 		window_parts(prev, cur, parts, w);
@@ -111,7 +117,7 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 	core->window_ns = (uint64_t)window;
 	core->closure_error_ratio = (fabs(both[0] - both[1]) + fabs(busy[0] - busy_of_parts(a)) +
 				     fabs(busy[1] - busy_of_parts(b))) / window;
-	/* both siblings cannot be busy longer than one sibling */
+	/* the time in which both siblings are busy cannot exceed the busy time of one sibling */
 	all = fmax(fmin((both[0] + both[1]) / 2.0, fmin(busy[0], busy[1])), busy[0] + busy[1] - window);
 	core->busy_ns[LOAD_SIBLINGS_ALL] = within(all, core->window_ns);
 	core->busy_ns[LOAD_SIBLINGS_ONE] =
@@ -133,7 +139,7 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		known += may_be_stolen(i) ? w->part_ns[i] : 0;
-	/* steal time has steps of 1/USER_HZ, so it may exceed a short window */
+	/* steal time in /proc/stat has steps of 1/USER_HZ, so it may exceed a short window */
 	if (steal_ns > known)
 		steal_ns = known;
 	if (!steal_ns)
@@ -146,7 +152,10 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		w->part_ns[i] -= part;
 		moved += part;
 	}
-	/* the steal part gains exactly what the others lose, a few ns less than @steal_ns */
+	/*
+	 * The steal part gains exactly the time that all other parts lose, so that the sum of all
+	 * parts stays exact. Rounding makes this a few ns less than @steal_ns.
+	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);
 	w->busy_ratio *= 1.0 - share;

@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * Parts of a CPU's wall time, in the order of the stacked bar; not halted up to
- * LOAD_PART_IDLE_LOOP. A source measures only some parts.
+ * Parts of a CPU's wall time, in the order of the stacked bar. The CPU is not halted in the parts
+ * up to LOAD_PART_IDLE_LOOP. A load source measures only some parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -45,10 +45,16 @@ enum load_flag {
 
 /* Flags of an invalid sample; no window may start or end at an invalid sample. */
 #define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
-/* Flags of a window whose load is unknown. Its last sample may still start the next window. */
+/*
+ * Flags of a window whose load is unknown. The sample at the end of the window may still be valid
+ * as the start of the next window.
+ */
 #define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
 
-/* Cumulative counters in the unit of the source. The load is Δbusy / Δtotal × rate. */
+/*
+ * Cumulative counters of a CPU since the source was opened. busy and total are in the unit of the
+ * source. The load of a window is Δbusy / Δtotal × rate.
+ */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when the CPU was sampled */
 	/* time by the clock of the process that reads the sample; used for closure_error_ratio */
@@ -73,7 +79,7 @@ struct load_vecs {
 /* Hardirq time of one interrupt line on one CPU in a window. */
 struct load_line {
 	uint32_t cpu;
-	/* interrupt number; UINT32_MAX for an IPI and others without a number */
+	/* interrupt number of a device; UINT32_MAX for an IPI and others without a number */
 	uint32_t irq;
 	char name[32]; /* name of the handler in /proc/interrupts */
 	uint64_t ns, count;
@@ -96,7 +102,10 @@ struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
 	uint64_t both_ns[2]; /* ns in which both siblings were busy, counted once by each sibling */
-	/* all other members are 0, because every attempt to read the counters failed */
+	/*
+	 * true if all other members are 0, because the counters changed during every attempt to
+	 * read them
+	 */
 	bool torn;
 };
 
@@ -108,7 +117,10 @@ enum load_siblings {
 	LOAD_NR_SIBLINGS,
 };
 
-/* Busy times of the siblings of a physical core; all 0 with a flag of LOAD_NO_FIGURE. */
+/*
+ * Busy times of the siblings of a physical core in one window. If a flag of LOAD_NO_FIGURE is set,
+ * all times are 0.
+ */
 struct load_core {
 	/* core and package number that the kernel reports, or UINT32_MAX if unknown */
 	uint32_t core, package;
@@ -117,14 +129,15 @@ struct load_core {
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
 	/*
-	 * Sum of three absolute differences ÷ window length: between the siblings' both_ns, and for
-	 * each sibling between its busy_ns and the parts of its CPU.
+	 * Sum of three absolute differences, divided by the window length. One is the difference
+	 * between the both_ns of the two siblings. Two are, for each sibling, the difference
+	 * between its busy_ns and the busy time that follows from the parts of its CPU.
 	 */
 	double closure_error_ratio;
 	uint32_t flags;
 };
 
-/* Loss counters of a source since it was opened; LOAD_NO_LOSS if it lacks a counter. */
+/* Loss counters of a source since it was opened. A counter that it lacks is LOAD_NO_LOSS. */
 struct load_losses {
 	LOAD_LOSSES(LOSS_MEMBER)
 	LOAD_IRQ_LOSSES(LOSS_MEMBER)
@@ -132,40 +145,51 @@ struct load_losses {
 
 #define LOAD_NO_LOSS UINT64_MAX
 
-/* Figures of a CPU. With a flag of LOAD_NO_FIGURE, all but window_ns and flags are 0. */
+/*
+ * Times, busy ratio and flags of one CPU in one window. If a flag of LOAD_NO_FIGURE is set, only
+ * window_ns and flags are valid, and all other members are 0.
+ */
 struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by the timestamps of the CPU */
 	uint64_t busy_ns;   /* time in which the CPU was busy */
 	uint64_t part_ns[LOAD_NR_PARTS];
 	double busy_ratio;	    /* load of the CPU: Δbusy / Δtotal × rate of the source */
-	/* |sum of the parts − wall time| ÷ wall time, by the clock of the reading process */
+	/*
+	 * |sum of the parts − wall time| ÷ wall time; wall time by the clock of the process that
+	 * reads the samples
+	 */
 	double closure_error_ratio;
 	uint32_t flags;
 };
 
 /*
- * Computes the window between two samples. @rate converts busy to the unit of total: 1.0, or 1e9 /
- * base frequency in calibrated mode. @parts is the bit set of the measured parts;
- * closure_error_ratio needs at least one.
+ * Computes the window between two samples. @rate converts busy to the unit of total: 1.0 for most
+ * sources, 1e9 / base frequency in calibrated mode. @parts is the bit set of the parts that the
+ * source measures. closure_error_ratio is computed only if @parts is nonzero.
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
 
-/* Fills times, closure error and flags of the core with the CPUs @a and @b. */
+/*
+ * Fills times, closure error and flags of a physical core with the CPUs @a and @b. The time in
+ * which both CPUs are busy is the mean of the two counters load_smt_sample.both_ns.
+ */
 void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
 			const struct load_cpu_window *a, const struct load_cpu_window *b,
 			struct load_core *core);
 
 /*
- * Moves @steal_ns from the other parts to the steal part. The kernel does not report the
- * interrupted parts, so each part but LOAD_PART_UNKNOWN loses time in proportion, also idle parts:
- * the hypervisor may start a halted core late. The sum of all parts is unchanged.
+ * Moves @steal_ns from the other parts to the steal part. The kernel does not report which parts
+ * the hypervisor interrupted, so each part except LOAD_PART_UNKNOWN loses time in proportion to its
+ * length. Idle parts lose time as well, because the hypervisor may start a halted core late. The
+ * sum of all parts is unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
- * Sums the windows of several CPUs with a known load, and returns their number. Ratios are means
- * weighted by the window length. Without a CPU all members of @ret_window are 0.
+ * Sums the windows of several CPUs. Ratios in @ret_window are means, weighted by the window length
+ * of each CPU. Skips CPUs whose load is unknown. Returns the number of CPUs in the sum. Without any
+ * CPU in the sum, all members of @ret_window are 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);
@@ -173,7 +197,10 @@ unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cp
 /* Ratio of a part to the window, from 0 to 1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
 
-/* Names such as "softirq_on_idle" and "NET_RX". */
+/*
+ * Return the name of a load part, such as "softirq_on_idle", and of a softirq vector, such as
+ * "NET_RX".
+ */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
 /* Formats the names of the flags, such as "multiplexed,offline", or "" if no flag is set. */

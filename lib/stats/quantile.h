@@ -21,7 +21,10 @@ void moments_add(struct moments *moments, double value);
 double moments_stddev(const struct moments *moments);
 
 void quantile_sort(double *values, size_t nr);
-/* Quantile of sorted values, interpolated. @share is from 0 to 1. NAN without values. */
+/*
+ * Quantile of sorted values with linear interpolation. @share is from 0 to 1. Returns NAN if there
+ * are no values.
+ */
 double quantile_of(const double *sorted, size_t nr, double share);
 
 /* Number of counter reads in the sliding window. */
@@ -40,10 +43,10 @@ struct percentile_watch {
 };
 
 /*
- * Adds the counter values @now to the sliding window. Returns true and the counts of the window if
- * the percentile reaches the limit: the share of values at or above the limit exceeds above_ppm.
- * Returns false at the first read, and while the window has fewer than 1000000 / above_ppm values
- * (100 for p99).
+ * Adds the counter values @now to the sliding window. Returns true and stores the counts of the
+ * window in @ret_window if the percentile reaches the limit: the share of values at or above the
+ * limit exceeds above_ppm. Returns false at the first read, and while the window has fewer than
+ * 1000000 / above_ppm values (100 for p99).
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

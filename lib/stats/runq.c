@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads wait counters, counts the waits up to each boundary, and ranks culprits. */
+/*
+ * Reads wait counters of groups, counts the waits up to each boundary, and ranks the groups that
+ * cause waits (culprits).
+ */
 #include "stats/runq.h"
 
 #include <errno.h>
@@ -36,8 +39,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads the wait times of a slot by cause: frequent causes have a counter per CPU, rare causes one
- * per stripe, a copy of the histogram.
+ * Reads the wait times of a slot by cause. A frequent cause of waits has a counter per CPU. A rare
+ * cause has a counter per stripe, which is one of the slot's copies of the histogram.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -165,7 +168,10 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 			sum += at->count;
 		ret_counts[i] = sum;
 	}
-	/* runq_hist.below counts the waits of a fine bucket up to the boundary inside it */
+	/*
+	 * If a boundary is inside a fine bucket, runq_hist.below counts the waits of the bucket up
+	 * to the boundary.
+	 */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;
 }
@@ -175,7 +181,10 @@ double runq_count_stderr(uint64_t count, double ratio)
 	return count ? sqrt((1.0 - ratio) / (double)count) : NAN;
 }
 
-/* Waits x are sampled with probability p: the sum Σx/p has the variance (1-p)/p² · Σx². */
+/*
+ * Returns the relative standard error of a sum of sampled waits. Each wait x is sampled
+ * independently with probability p. The estimated sum Σx/p has the variance (1-p)/p² · Σx².
+ */
 double runq_sum_stderr(const struct hist *hist, double ratio)
 {
 	double squares = 0.0, sum = 0.0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Evaluates wait counters: exact counts up to each boundary, sampling errors, and culprits. */
+/*
+ * Evaluates counters of run-queue waits: exact counts up to each boundary, sampling errors, and
+ * culprits.
+ */
 #ifndef SUBTICK_STATS_RUNQ_H
 #define SUBTICK_STATS_RUNQ_H
 
@@ -10,7 +13,10 @@
 #include "abi/runq.h"
 #include "stats/hist.h"
 
-/* Memory layout of a slot, set when the BPF programs are loaded */
+/*
+ * Memory layout of a slot, which has the counters of a group. The layout is set when the BPF
+ * programs are loaded.
+ */
 struct runq_shape {
 	unsigned int stripes, cpus;
 	/* true if the histograms of a slot are struct runq_steps; false for struct runq_hist */
@@ -22,9 +28,15 @@ struct runq_shape {
 #define RUNQ_NR_COUNTS (HIST_NR + RUNQ_NR_LE)
 
 size_t runq_stripe_size(const struct runq_shape *shape);
-/* Histogram scale of slots: the boundaries if @steps is true, else the fine scale. */
+/*
+ * Returns the histogram scale of slots: the @nr_le boundaries if @steps is true, else the fine
+ * log-linear scale.
+ */
 struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le);
-/* Adds up the histograms of a mapped slot. @ret_hist needs room for RUNQ_NR_COUNTS entries. */
+/*
+ * Adds up the histograms (stripes) of a memory-mapped slot. @ret_hist must have room for
+ * RUNQ_NR_COUNTS entries.
+ */
 void runq_slot_read(const void *slot, const struct runq_shape *shape,
 		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist);
 uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
@@ -38,17 +50,19 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 	}
 
 /*
- * Assigns boundaries to fine buckets: in[b] is the index of the boundary in bucket b plus 1, or 0.
- * Returns -EINVAL and the index *ret_bad if @le is not ascending or two boundaries are in one
- * bucket, less than 3.2 % apart.
+ * Assigns boundaries to fine buckets: in[b] is the index of the boundary in bucket b plus 1, or 0
+ * if bucket b contains no boundary. Returns -EINVAL if @le is not ascending, or if two boundaries
+ * are in one bucket because they are less than 3.2 % apart. *@ret_bad is then the index of the
+ * refused boundary.
  */
 int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Fills the table of short waits by wait in ns ÷ HIST_SUB. With @steps, a value is an index in
- * runq_steps.count, else a bucket number, encoded as described at RUNQ_QUICK_FIRST. If a boundary
- * divides the waits of an element, its value is at least RUNQ_QUICK_LE.
+ * Fills the table of short waits that the BPF programs read. The index of an element is the wait in
+ * ns ÷ HIST_SUB. If @steps is true, the value of an element is an index in runq_steps.count, or at
+ * least RUNQ_QUICK_LE if a boundary divides the waits of the element. If @steps is false, the value
+ * is a bucket number, encoded as described at RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Computes the exact number of waits that are not longer than each boundary. */
@@ -56,17 +70,22 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		    unsigned int nr, uint64_t *ret_counts);
 
 /*
- * Relative standard errors of a count and a sum of a sample with the ratio @ratio; NAN without
- * waits. The error of the sum is estimated from the fine histogram @hist.
+ * Return the relative standard errors of a count and of a sum that were extrapolated from a sample
+ * with the ratio @ratio. Each is NAN if there are no waits. The error of the sum is estimated from
+ * the fine histogram @hist.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
-/* Merges and sorts blame rows by victim and culprit. Returns the number of rows left. */
+/*
+ * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the number of
+ * rows left.
+ */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
- * Sorts victims by total wait time, and the culprits of each victim by wait time, largest first.
- * Culprits beyond @per_victim are merged into RUNQ_KEY_OTHER. Returns the number of rows left.
+ * Sorts victims by total wait time, and the culprits of each victim by wait time, largest first. If
+ * a victim has more than @per_victim culprits, its last row is RUNQ_KEY_OTHER, the sum of its
+ * remaining culprits. Returns the number of rows left.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
 

@@ -31,7 +31,10 @@ struct state {
 	uint64_t odd;
 };
 
-/* Context until the next event. @halts: that event shows that a woken CPU halted again. */
+/*
+ * Returns the context of the CPU until the next event. @halts must be true if the next event shows
+ * that a woken CPU halted again.
+ */
 static enum load_part part_of(const struct state *s, bool halts)
 {
 	if (s->depth)
@@ -75,7 +78,7 @@ static void softirq_resume(struct state *s)
 
 static void do_switch(struct state *s, uint32_t next)
 {
-	/* the exit event of the handler was lost: handlers do not switch */
+	/* the exit event of the handler was lost, because a handler cannot switch tasks */
 	if (s->depth) {
 		s->depth = 0;
 		s->odd++;
@@ -144,7 +147,10 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IRQ_ENTER:
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
-		/* an IPI event inside a handler contains the reason of the interrupt */
+		/*
+		 * an IPI event replaces the entry event of its handler, because it contains the
+		 * reason of the IPI
+		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
 		break;

@@ -21,7 +21,10 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 	return edge->stamp & 0xff;
 }
 
-/* True if the enqueue event also marks the start of the wake-up: there is no TRACE_WAKING event. */
+/*
+ * True if the enqueue event also marks the start of the wake-up, because the CPU of the event woke
+ * the task without a TRACE_WAKING event.
+ */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
 	enum trace_kind kind = trace_edge_kind(edge);
@@ -38,8 +41,8 @@ struct trace_core {
 	uint32_t first_pid; /* pid of the current task at from_ns; valid if first_known is true */
 	bool first_known;
 	/*
-	 * Gaps (missing events): index of the next event after each gap, ascending. The context of
-	 * the CPU is unknown while events are missing.
+	 * Gaps (missing events) in `edges`, in ascending order. An element is the index of the next
+	 * event after a gap. The context of the CPU is unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -51,7 +54,10 @@ struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
-	/* `what` of a hardirq's entry event, vector of a softirq, or idle state */
+	/*
+	 * detail of the context: `what` of the entry event of a hardirq, vector of a softirq, or
+	 * idle state
+	 */
 	uint64_t what;
 	enum trace_kind kind; /* for a hardirq: kind of its entry event */
 };
@@ -59,7 +65,7 @@ struct trace_slice {
 struct trace_replay {
 	/* time per context in ns; the sum is exactly to_ns - from_ns */
 	uint64_t part_ns[LOAD_NR_PARTS];
-	/* number of exit events without entry event, and the reverse */
+	/* number of exit events without entry event, and of entry events without exit event */
 	uint64_t odd_edges;
 };
 
@@ -84,8 +90,9 @@ struct trace_spans {
 };
 
 /*
- * Avoidable part of a wait: the time in which another allowed CPU was idle, without throttled time
- * and time in which the CPU with the queued task leaves an idle state.
+ * Avoidable part of a wait: the time in which another allowed CPU was idle. Two parts of a wait are
+ * not avoidable: time throttled by CPU quota, and time in which the CPU with the queued task leaves
+ * an idle state.
  */
 struct trace_avoidable {
 	uint64_t ns;
@@ -94,7 +101,10 @@ struct trace_avoidable {
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
-	/* avoidable parts of the wait, in the array with the parts of all waits */
+	/*
+	 * avoidable parts of the wait: nr_spans elements from first_span on, in the array of all
+	 * waits
+	 */
 	size_t first_span, nr_spans;
 };
 
@@ -110,10 +120,16 @@ struct trace_wait {
 	bool held;	    /* true if CPU quota throttled the task at the start of the wait */
 	/* time in ns from the start of the wait in which the task was throttled, or 0 if unknown */
 	uint64_t throttled_ns;
-	/* pid of the task on waker_cpu at the wake-up; 0 for idle, UINT32_MAX if unknown */
+	/*
+	 * pid of the task that was current on waker_cpu at the wake-up; 0 for idle, UINT32_MAX if
+	 * unknown
+	 */
 	uint32_t waker;
 	uint32_t waker_cpu; /* CPU that started the wake-up */
-	/* start of the wake-up; from_ns if the waker enqueued the task, 0 if preempted */
+	/*
+	 * start of the wake-up; from_ns if the waker enqueued the task itself; 0 if the task was
+	 * preempted
+	 */
 	uint64_t waking_ns;
 	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };
@@ -127,8 +143,8 @@ struct trace_waits {
 };
 
 /*
- * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in wake-up
- * events without a TRACE_WAKING event. Returns 0 or -ENOMEM.
+ * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in each wake-up
+ * event that has no preceding TRACE_WAKING event. Returns 0 or -ENOMEM.
  */
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 

@@ -25,7 +25,7 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 		const struct trace_edge *edge = &core->edges[i];
 
 		if (gap < core->nr_gaps && core->gaps[gap] == i) {
-			/* known to be idle only until the last event before the gap */
+			/* before a gap, the CPU is known to be idle only until its last event */
 			if (idle && i)
 				rc = add_span(&spans, since_ns, trace_edge_ns(&core->edges[i - 1]));
 			idle = false;
@@ -47,7 +47,10 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 	return rc;
 }
 
-/* Changes of the number of idle CPUs: the CPU on which the task is queued, and all others. */
+/*
+ * Changes of the number of idle CPUs at time @ns. @own is the change of the CPU on which the task
+ * is queued. @others is the change of all other CPUs.
+ */
 struct change {
 	uint64_t ns;
 	int others, own;
@@ -98,7 +101,10 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/* Appends the times in which the task's CPU was busy while another CPU was idle. */
+/*
+ * Appends to @spans the times in which the CPU of the queued task was busy while another CPU was
+ * idle.
+ */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;

@@ -9,7 +9,10 @@
 
 /* Next event of a CPU in the merge. */
 struct head {
-	/* ns << 1, with bit 0 set for a switch: a wake-up precedes a switch at the same time */
+	/*
+	 * sort key: ns << 1, with bit 0 set for a switch, so that a wake-up precedes a switch of
+	 * the same time
+	 */
 	uint64_t key;
 	uint32_t cpu;
 	size_t index;
@@ -40,7 +43,10 @@ static bool about_waits(const struct trace_edge *edge)
 	return kind <= TRACE_MIGRATE || kind == TRACE_HOLD;
 }
 
-/* Finds the next event that starts, moves or ends a wait. Returns false after the last event. */
+/*
+ * Advances to the next event that starts, moves or ends a wait. Returns false after the last event
+ * of the CPU.
+ */
 static bool head_seek(const struct merge *m, struct head *head)
 {
 	const struct trace_core *core = &m->cores[head->cpu];
@@ -98,7 +104,11 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.moved_ns = task->moved_ns && task->moved_to == cpu ? task->moved_ns : now,
 		.woken = task->woken,
 		.held = task->held,
-		/* the kernel uses another clock, and throttling may begin before the wait */
+		/*
+		 * Limit the throttled time to the length of the wait. The measured throttled time
+		 * can be longer, because the kernel uses another clock, and because throttling may
+		 * begin before the wait.
+		 */
 		.throttled_ns = !task->held		       ? 0
 				: task->throttled_ns < wait_ns ? task->throttled_ns
 							       : wait_ns,
@@ -162,7 +172,10 @@ static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *
 	task->moved_to = TRACE_THIRD(edge->what);
 }
 
-/* If the target CPU enqueues the task, the waker is known from the TRACE_WAKING event. */
+/*
+ * Starts the wait of a woken task. If the target CPU enqueues the task, the waker is known from the
+ * TRACE_WAKING event.
+ */
 static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes launch distances, the validity of wake-ups, and conversions between clocks. */
+/*
+ * Computes the sequence of launch distances (times from arming to launch), the validity of measured
+ * wake-ups, and the conversion between clocks.
+ */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -64,7 +67,7 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* Each wake-up takes about as long as its launch distance. */
+/* weights each wake-up by its launch distance, because it takes about as long as this distance */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -91,7 +94,10 @@ static int32_t clamp_s32(int64_t ns)
 	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
-/* Time at which the CPU was awake: idle exit or entry of the interrupt handler. */
+/*
+ * Time at which the CPU was awake: the idle exit or the entry of the interrupt handler, whichever
+ * is earlier.
+ */
 static uint64_t awake_ns(const struct wake_kpoint *k)
 {
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
@@ -203,7 +209,10 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 	return ahead < -open ? ahead + open : 0;
 }
 
-/* System ns per device ns, minus 1, which a double stores with more digits than the ratio. */
+/*
+ * System ns per device ns, minus 1. A double stores this difference with more digits than the
+ * ratio.
+ */
 static double slope(const struct wake_clock_map *map)
 {
 	int64_t device = map->b.device_ns - map->a.device_ns;

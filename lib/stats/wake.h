@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Evaluates wake-ups: validity, clock conversion, summaries, and verdicts on idle states. */
+/*
+ * Evaluates measured wake-ups: validity, conversion between clocks, summaries of latencies, and
+ * verdicts on idle states.
+ */
 #ifndef SUBTICK_STATS_WAKE_H
 #define SUBTICK_STATS_WAKE_H
 
@@ -33,7 +36,10 @@ enum wake_reject {
 	WAKE_REJ_BEFORE_IDLE,
 	/* another event woke the idle CPU before the launch */
 	WAKE_REJ_WOKEN_EARLY,
-	/* another interrupt or timer came between the launch and its interrupt */
+	/*
+	 * an unrelated interrupt or timer occurred between the launch and the interrupt that the
+	 * launch causes
+	 */
 	WAKE_REJ_OTHER_FIRST,
 	/* the computed latency is negative: the CPU seems to have been awake before the launch */
 	WAKE_REJ_NEGATIVE,
@@ -43,7 +49,7 @@ enum wake_reject {
 	WAKE_NR_REJECTS,
 };
 
-/* Names of enum wake_reject, with which the JSON keys of the reject counters begin. */
+/* Names of the values of enum wake_reject. JSON keys of reject counters begin with these names. */
 extern const char *const wake_reject_names[];
 
 /* Order of the idle exit event and the interrupt handler. */
@@ -56,7 +62,10 @@ enum wake_order {
 
 extern const char *const wake_order_names[]; /* names of enum wake_order, indexed by its values */
 
-/* Whether the CPU entered the requested idle state, and whether the package slept. */
+/*
+ * Two answers about each wake-up: whether the CPU entered the requested idle state, and whether the
+ * package slept.
+ */
 enum wake_entered {
 	WAKE_ENTERED_UNKNOWN,
 	WAKE_ENTERED_NO,
@@ -68,7 +77,10 @@ struct wake_point {
 	uint64_t launch_ns;
 	uint32_t distance_ns; /* requested launch distance, the time from arming to launch */
 	uint32_t silent_ns;   /* ns from idle entry to launch */
-	/* wake latency in ns without the measuring overhead; invalid if rejected */
+	/*
+	 * wake latency in ns, with the measuring overhead subtracted; invalid if the wake-up is
+	 * rejected
+	 */
 	int32_t latency_ns;
 	int32_t exit_ns; /* ns from launch to idle exit, with the measuring overhead included */
 	/* ns from launch to interrupt handler, or INT32_MIN without an interrupt */
@@ -109,13 +121,16 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 #define WAKE_I210_IRQ_OFFSET_NS 1800
 
 /*
- * Time from launch to interrupt for source nic (thesis cited in docs/methods/wake.md). In a deep
- * idle state the wake-up overlaps the DMA read of the card (equation 8); in a shallow one the DMA
- * read ends before the wake-up begins (equation 9).
+ * Time in ns from launch to interrupt for source nic (thesis cited in docs/methods/wake.md). In a
+ * deep idle state the wake-up of the CPU overlaps the DMA read of the card (equation 8). In a
+ * shallow idle state the DMA read ends before the wake-up begins (equation 9).
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
-/* Launch distances (times from arming to launch), each @step times the previous one. */
+/*
+ * Launch distances (times from arming to launch) of a measurement, from @from_ns to at most @to_ns.
+ * Each launch distance is the previous launch distance times @step, such as 1.1.
+ */
 struct wake_sweep {
 	uint64_t from_ns;
 	uint64_t to_ns;
@@ -127,7 +142,10 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
 /* Returns the sum of all launch distances in ns, with one wake-up per distance. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
-/* Progress from 0 to 1: share of the duration until @done wake-ups of @sources sources. */
+/*
+ * Progress of a measurement, from 0 to 1: share of its duration that passes until @done wake-ups
+ * are measured. @sources is the number of wake-up sources.
+ */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
 /* Summary of the wake latencies of one idle state, CPU and source. */
@@ -137,16 +155,25 @@ struct wake_summary {
 	double p25_ns, p75_ns; /* quartiles; NAN for source passive */
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half width of the 99.7 % confidence interval of the median */
-	/* maximum error of `max_ns`, which may be too high for source passive */
+	/*
+	 * maximum error of `max_ns`, which may be too high in all windows of source passive except
+	 * the first
+	 */
 	double max_error_ns;
 	uint64_t near_max;	/* number of latencies above 90 % of `max_ns` */
 };
 
-/* Sorts @latency_ns. Percentiles with too few values, and all latencies without values, are NAN. */
+/*
+ * Computes the summary and sorts @latency_ns. Percentiles with too few values are NAN. Without any
+ * values, all latencies of @ret_summary are NAN.
+ */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
-/* Summarizes a histogram of source passive between two snapshots. Equal pointers: empty. */
+/*
+ * Summarizes the latencies that a histogram of source passive counted between the snapshots @before
+ * and @now. The summary is empty if @before and @now are equal pointers.
+ */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
 
@@ -163,38 +190,50 @@ enum wake_verdict {
 /* names of enum wake_verdict, indexed by its values */
 extern const char *const wake_verdict_names[];
 
-/* Wake-ups from one idle state, by sleep state of CPU and package before the wake-up. */
+/*
+ * Numbers of wake-ups from one idle state, by the sleep state of the CPU and of the package before
+ * the wake-up.
+ */
 struct wake_evidence {
-	/* number of wake-ups of a CPU that had, or had not, entered the idle state */
+	/*
+	 * number of wake-ups of a CPU that had entered the idle state, and of a CPU that had not;
+	 * wake-ups for which this is unknown are in neither number
+	 */
 	uint64_t entered, not_entered;
 	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
-	/* wake-ups that may be from the idle state, by sleep state of the package */
+	/*
+	 * number of wake-ups that may have been from the idle state, by sleep state of the package
+	 * before
+	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* true if the package can sleep while a CPU is in the idle state */
 };
 
 /*
- * Compares the maximum latency, minus its error, with the claimed exit latency plus @uncertainty_ns
- * (NAN counts as 0). If the package never slept, the positive verdict is WAKE_CORE_ONLY, because
- * the claimed exit latency includes the wake-up of the package.
+ * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
+ * positive if the maximum latency, minus its error, is at most the claimed exit latency plus
+ * @uncertainty_ns. An unknown uncertainty (NAN) counts as 0. If the package never slept, the
+ * positive verdict is WAKE_CORE_ONLY, because the claimed exit latency includes the wake-up of the
+ * package.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
 
 /* Idle state that may fit a latency budget. */
 struct wake_candidate {
-	/* claimed exit latency, which the kernel compares with a latency limit */
+	/* exit latency that the idle driver claims; the kernel compares it with a limit */
 	uint64_t claimed_ns;
 	/* 99.9th percentile of the wake latency plus its uncertainty, in ns; NAN if not measured */
 	double tail_ns;
 };
 
 /*
- * Chooses the deepest idle state that the budget permits. @states are sorted from shallow to deep.
- * The claimed latency of the chosen state becomes the latency limit of the kernel, so every state
- * up to this limit must fit; unmeasured shallower states count as fitting. Returns -1 if no state
- * fits, and -ENODATA if no state was measured.
+ * Chooses the deepest idle state that the latency budget permits. @states are sorted from shallow
+ * to deep. The caller sets the claimed latency of the chosen state as the latency limit of the
+ * kernel, so every state up to this limit must fit the budget. An unmeasured idle state that is
+ * shallower than the chosen state counts as fitting. Returns the index of the chosen state, -1 if
+ * no state fits, or -ENODATA if no state was measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
@@ -226,19 +265,26 @@ struct wake_calibration {
 };
 
 /*
- * Sets calibration->known and calibration->stamp from @nr of @wanted differences between the
- * timestamps of two programs on the same event. The delay from tracepoint to timestamp is between 0
- * and their median, so stamp.median_ns is half of it. With less than a tenth of @wanted, the delay
- * is unknown and 0. Sorts @between_ns.
+ * Sets calibration->known and calibration->stamp. @between_ns contains @nr differences between the
+ * timestamps of two BPF programs on the same event. The delay from tracepoint to timestamp is
+ * between 0 and the median of @between_ns, so stamp.median_ns is half of the median. @wanted is the
+ * number of differences that the caller tried to measure. If @nr is less than a tenth of @wanted,
+ * the delay is unknown and set to 0. Sorts @between_ns.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);
 
-/* Uncertainty of a wake latency, NAN without a calibration. @card_ns: error of the card's clock. */
+/*
+ * Uncertainty of a wake latency in ns, or NAN without a calibration. @card_ns is the error bound of
+ * the network card's clock.
+ */
 double wake_uncertainty(const struct wake_calibration *calibration, unsigned int sources,
 			double card_ns);
 
-/* The network card's clock, read between two reads of the system clock. */
+/*
+ * One comparison of two clocks: the network card's clock, read between two reads of the system
+ * clock.
+ */
 struct wake_clock_sample {
 	int64_t before_ns;
 	int64_t device_ns;
@@ -252,14 +298,23 @@ struct wake_clock_fix {
 	int64_t half_window_ns;
 };
 
-/* Finds the tightest sample. Returns -EINVAL if the system clock runs backward in all samples. */
+/*
+ * Finds the sample with the shortest time between its two reads of the system clock. Returns
+ * -EINVAL if the system clock runs backward in all @samples.
+ */
 int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
-/* Difference of two device clocks (@a - @b) beyond their error bounds, or 0. */
+/*
+ * Returns the difference between two device clocks (@a - @b), moved towards 0 by the sum of their
+ * error bounds. Returns 0 if the difference is within the error bounds.
+ */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
-/* Linear map from device time to system time through two fixes; rate 1 if both are equal. */
+/*
+ * Linear map from device time to system time through the two fixes `a` and `b`. If both fixes are
+ * equal, the clocks are assumed to have equal rates.
+ */
 struct wake_clock_map {
 	struct wake_clock_fix a, b;
 };
@@ -267,7 +322,11 @@ struct wake_clock_map {
 int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns);
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
-/* Error bound of the system time of @device_ns, growing with the distance from the fixes. */
+/*
+ * Error bound in ns of the system time into which @map converts @device_ns. Between the fixes of
+ * @map, the error bound is interpolated. Outside of the fixes, the error bound grows with the
+ * distance from the nearer fix.
+ */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 
 #endif

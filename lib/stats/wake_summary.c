@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics of wake latencies: summaries, verdicts, pre-wake, and overhead of timestamps. */
+/*
+ * Statistics of wake latencies: summaries, verdicts, effect of pre-wake, and overhead of
+ * timestamps.
+ */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -35,8 +38,9 @@ static double percentile(const double *sorted, size_t nr, double percent)
 }
 
 /*
- * Error of the median, from ranks, so that outliers have no effect: with 99.7 % probability the
- * true median is between the values 1.5 √n ranks below and above the middle.
+ * Returns the error of the median. The error is computed from ranks, so that outliers have no
+ * effect. With 99.7 % probability the true median is between the values 1.5 √n ranks below and
+ * above the middle.
  */
 static double median_error(const double *sorted, size_t nr)
 {
@@ -81,9 +85,11 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 }
 
 /*
- * The BPF programs keep minimum and maximum only since the start of the measurement. Their minimum
- * is that of the window if it changed in the window or is in the window's lowest bucket; otherwise
- * the lower bound of this bucket is used. The maximum follows the same rules.
+ * Computes the minimum and maximum latency of a window. The BPF programs keep only the minimum and
+ * maximum since the start of the measurement. Their minimum is the minimum of the window if it
+ * changed in the window, or if it is in the lowest nonempty bucket of the window. In all other
+ * windows, the minimum is the lower bound of this bucket. The maximum follows the same rules with
+ * the highest nonempty bucket.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -100,7 +106,10 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/* Rounding errors cancel: both sums are of the same rounded latencies (WAKE_SQ_UNIT). */
+/*
+ * Standard deviation of a histogram in ns. The rounding errors of sum_units and sum_sq cancel,
+ * because both are computed from the same rounded latencies (WAKE_SQ_UNIT).
+ */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -144,7 +153,7 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(&hist, &s, 99.0);
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
-		/* subtract the measuring overhead, but not below 0; NAN stays NAN */
+		/* subtract the overhead from each latency, but not below 0; NAN stays NAN */
 		array_for_each(figure, figures, ARRAY_SIZE(figures))
 			if (!isnan(**figure))
 				**figure = fmax(**figure - overhead_ns, 0.0);
@@ -170,7 +179,10 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 		       : WAKE_WITHIN;
 }
 
-/* True if all states fit @budget_ns that the latency limit of state @chosen permits. */
+/*
+ * True if every idle state that the kernel permits fits @budget_ns, when the claimed latency of
+ * state @chosen is the kernel's latency limit.
+ */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
 	for (int i = 0; i < nr; i++)
@@ -204,7 +216,10 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
-		/* timestamp uncertainty and sampling error of both medians */
+		/*
+		 * the error of each median consists of the uncertainty of the timestamps and a
+		 * sampling error
+		 */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
 						remote->median_error_ns;
@@ -241,7 +256,10 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 {
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
-	/* the latency includes the run time of the sender's program after its timestamp */
+	/*
+	 * the sender takes its timestamp before it sends the IPI, so the latency includes the
+	 * remaining run time of the sender's BPF program
+	 */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;
 	if (wake_has(sources, WAKE_NIC))

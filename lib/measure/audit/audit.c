@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Time limits, the search for the tick, and how the kernel accounts CPU time. */
+/*
+ * Functions that all audit experiments use: time limits, the search for the tick, and detection of
+ * how the kernel accounts CPU time.
+ */
 #include "measure/audit/audit.h"
 
 #include <errno.h>
@@ -113,7 +116,7 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
 				      : "the columns of /proc/stat changed too rarely";
-	/* Wall-clock times, because the accounting of CPU time is under test. */
+	/* Compare wall-clock times, because the kernel's accounting of CPU time is under test. */
 	if (watch->delayed_ns > watch->wall_ns / 2)
 		return "the reader of /proc/stat was delayed for more than half of the time";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
@@ -147,8 +150,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
 	/*
-	 * The coherence is reliable only after many changes. 32 changes of a column at random times
-	 * have a coherence of about 0.18 with the tick.
+	 * The coherence of the irq columns with the tick is reliable only after many changes. 32
+	 * changes of a column at random times have a coherence of about 0.18.
 	 */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
@@ -293,7 +296,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 			       "this kernel's HZ could not be measured: %s; try again on a quieter "
 			       "machine, or set --hz",
 			       f->tick_unclear);
-	/* without a tick, only the unit of the columns limits the precision */
+	/* if the columns do not change on a tick, only their unit 1/USER_HZ limits the precision */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

@@ -43,7 +43,7 @@ struct audit_opts {
 
 /* Synthetic loads of `subtick audit sources`. */
 enum audit_load {
-	/* first, because in a brief run only the first load has long windows */
+	/* must be the first load, because in a brief run only the first load has long windows */
 	AUDIT_RANDOM,
 	AUDIT_SWEPT,
 	AUDIT_LOCKED, /* each busy loop begins at the phase of the tick that --phase selects */
@@ -62,12 +62,13 @@ enum audit_load {
 
 /* Callbacks of an experiment; each callback may be NULL. */
 struct audit_env {
-	/*
-	 * Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop early.
-	 */
+	/* Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop. */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
-	/* A complete row, the last row of @delays. Returns false to end the experiment. */
+	/*
+	 * Callback after each complete row. The new row is the last row of @delays. Returns false
+	 * to end the experiment.
+	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;
 };
@@ -107,7 +108,10 @@ struct audit_findings {
 	/* other tasks used the core, so the minimum window length was not estimated */
 	bool good_disturbed;
 	bool good_known;
-	/* Minimum windows for errors of at most 1 % and 0.1 %, or 0 if none is long enough. */
+	/*
+	 * Minimum window lengths for errors of at most 1 % and 0.1 %, or 0 if no window is long
+	 * enough.
+	 */
 	uint64_t good_1_ns, good_01_ns;
 	/* longest window on which the estimate of the minimum window length is based */
 	uint64_t good_from_ns;
@@ -115,23 +119,31 @@ struct audit_findings {
 	double good_error;
 };
 
-/* Minimum window for worst_error. Errors in shorter windows are mostly rounding to 1/USER_HZ s. */
+/*
+ * Minimum window length for worst_error. Errors in shorter windows are mostly rounding to 1/USER_HZ
+ * s.
+ */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Minimum coherence with the tick of a column that changes only on the tick. */
 #define AUDIT_ON_TICK 0.6
 /*
- * Minimum coherence of the tick frequency. On a quiet machine the true frequency has 0.99. With
- * five tasks on each core, a wrong frequency (500 or 750 Hz instead of 250 Hz) had up to 0.87.
+ * Minimum coherence of a frequency that is accepted as the tick frequency. On a quiet machine the
+ * true tick frequency has a coherence of 0.99. With five tasks on each core, a wrong frequency (500
+ * or 750 Hz instead of 250 Hz) had a coherence of up to 0.87.
  */
 #define AUDIT_SURE_TICK 0.9
-/* Maximum share of the core that other tasks may use while an undisturbed load runs. */
+/*
+ * Maximum share of the core that other tasks may use while a load runs. Above this share the load
+ * counts as disturbed.
+ */
 #define AUDIT_OTHERS_MAX 0.15
 /* Maximum error of /proc/stat if the kernel measures CPU time at each context switch. */
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * End of the next part of an experiment: @share × the time until @end_ns, but at least @least_ns.
- * @end_ns is UINT64_MAX for no limit. Returns 0 if less than @least_ns remains: omit the part.
+ * Returns the end time of the next part of an experiment. The part lasts @share × the time until
+ * @end_ns, but at least @least_ns. @end_ns is UINT64_MAX for no limit. Returns 0 if less than
+ * @least_ns remains until @end_ns; the caller then omits the part.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err to the message that a part of the experiment was omitted for lack of time. */
@@ -148,7 +160,7 @@ enum audit_regime {
 enum audit_regime audit_regime(const struct audit_findings *findings);
 const char *audit_regime_name(enum audit_regime regime);
 
-/* Result of `subtick audit precision`: minimum windows for the requested precision. */
+/* Result of `subtick audit precision`: minimum window lengths for the requested precision. */
 struct audit_precision {
 	struct audit_findings findings;
 	double want;
@@ -157,7 +169,10 @@ struct audit_precision {
 	uint64_t window_ns;
 };
 
-/* @hz is the kernel's HZ, or 0 to measure the tick in a short experiment. */
+/*
+ * Determines the minimum window lengths for an error of @want. @hz is the kernel's HZ, or 0 to
+ * measure the tick in a short experiment.
+ */
 int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
 		    unsigned int hz, struct audit_precision *ret_precision, struct err *err);
 
@@ -176,24 +191,33 @@ void audit_progress(const struct audit_env *env, const char *fmt, ...)
 struct audit_watch {
 	uint64_t wall_ns;
 	uint64_t reads;
-	/* delayed reads; a column change during a delayed read has an unknown time */
+	/*
+	 * number of delayed reads of /proc/stat; a column change during a delayed read has an
+	 * unknown time
+	 */
 	uint64_t blurred;
 	uint64_t delayed_ns; /* total time of the delayed reads of /proc/stat */
 	uint64_t read_ns;    /* total time of all reads of /proc/stat */
-	/* CPU time of the reader, without interrupts if the kernel measures interrupts */
+	/*
+	 * CPU time of the process that reads /proc/stat; excludes interrupts if the kernel measures
+	 * them
+	 */
 	uint64_t cpu_ns;
 	bool stopped;
 };
 
 /*
- * Reads the line of @cpu as fast as possible for @length_ns, and adds each reading to @edge_sets.
- * @urgent sets nice −20 if permitted, and requires that the load runs on another core.
+ * Reads the line of @cpu in /proc/stat as fast as possible for @length_ns, and adds each reading to
+ * @edge_sets. @urgent sets nice −20 if permitted, and requires that the load runs on another core.
  */
 int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets,
 		size_t nr, const struct audit_env *env, struct audit_watch *ret_watch,
 		struct err *err);
 
-/* Finds the tick from the changes of the busy columns, under a load in user and system mode. */
+/*
+ * Finds the tick from the times at which the busy columns of /proc/stat change, under a load in
+ * user and system mode.
+ */
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		      const struct audit_watch *watch);
 /*
@@ -201,11 +225,17 @@ void audit_judge_tick(struct audit_findings *findings, const struct counter_edge
  * 0 if the columns change at random times.
  */
 void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
-/* Measures an unknown tick in at most a quarter of @budget_ns, or without limit if it is 0. */
+/*
+ * Measures the tick frequency if it is unknown. The measurement takes at most a quarter of
+ * @budget_ns; a @budget_ns of 0 means no limit.
+ */
 int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
 		    struct audit_findings *findings, struct err *err);
 
-/* Ignores an @error of NaN and windows shorter than AUDIT_FAIL_WINDOW_NS. */
+/*
+ * Updates the worst error of /proc/stat. Ignores an @error of NaN and windows shorter than
+ * AUDIT_FAIL_WINDOW_NS.
+ */
 void audit_judge_worst(struct audit_findings *findings, double error, uint64_t window_ns,
 		       const char *load);
 

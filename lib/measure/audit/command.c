@@ -69,7 +69,7 @@ child_main(const struct audit_command_opts *opts, int fd)
 	char go;
 	int rc;
 
-	/* the signal dispositions that the command would have without subtick */
+	/* restore the signal dispositions that the command would have without subtick */
 	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		signal(handled[i], sigismember(&opts->ignored, handled[i]) ? SIG_IGN : SIG_DFL);
 	sigprocmask(SIG_SETMASK, &opts->blocked, NULL);
@@ -114,7 +114,10 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 	return rc ? err_set(err, rc, "cannot read /proc/stat: %s", strerror(-rc)) : 0;
 }
 
-/* If execve() succeeds, the kernel closes the child's socket, so read() returns 0. */
+/*
+ * Starts the command. If execve() succeeds, the kernel closes the child's socket, so read() returns
+ * 0. If execve() fails, the child sends errno over the socket.
+ */
 static int begin(struct run *r, struct err *err)
 {
 	ssize_t len;
@@ -146,7 +149,7 @@ static void wait_end(struct run *r, uint64_t begin_ns)
 		pause = pause > POLL_MOST_NS ? POLL_MOST_NS : pause;
 		if (!audit_wait(r->env, now + pause))
 			continue;
-		/* only once, because the command may need time to end */
+		/* send SIGTERM only once, because the command may need time to end */
 		if (!r->result->stopped)
 			kill(r->pid, SIGTERM);
 		r->result->stopped = true;
@@ -211,7 +214,10 @@ void audit_command_derive(struct audit_command *c)
 	c->user_error = c->true_user_ns == NONE
 				? NAN
 				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
-	/* The task clock of the command includes interrupts, the CPU time of all tasks does not. */
+	/*
+	 * The task clock of the command includes interrupts, but the CPU time of all tasks does
+	 * not.
+	 */
 	c->others_ns = tasks == NONE || isnan(used) ? NONE
 		       : tasks > c->task_clock_ns   ? tasks - c->task_clock_ns
 						    : 0;

@@ -14,12 +14,12 @@ struct audit_command_opts {
 	char *const *argv;  /* command and its arguments, ending with NULL */
 	struct cpuset cpus; /* CPUs on which the command may run */
 	bool out_to_err;    /* redirect standard output of the command to standard error */
-	/* Set by audit_command_inherit(). */
+	/* Timer slack and signal sets that the command inherits; set by audit_command_inherit(). */
 	uint64_t slack_ns;
 	sigset_t blocked, ignored;
 };
 
-/* A figure that could not be measured is UINT64_MAX or NaN. */
+/* Result of `subtick audit -- COMMAND`. A figure that was not measured is UINT64_MAX or NaN. */
 struct audit_command {
 	char text[256]; /* the command line, possibly truncated */
 	char cpus[64];
@@ -43,11 +43,11 @@ struct audit_command {
 };
 
 /*
- * Saves the timer slack and the signal dispositions that the command must inherit. Call it before
- * subtick changes them.
+ * Saves the timer slack and the signal dispositions that the command must inherit. Must be called
+ * before subtick changes its own timer slack and signal dispositions.
  */
 void audit_command_inherit(struct audit_command_opts *opts);
-/* Runs the command and waits for its end. Sends SIGTERM if env->wait() returns true. */
+/* Runs the command and waits for its end. Sends it SIGTERM if env->wait() returns true. */
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,
 		  struct err *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For each delay: runs a loop of sleeps, and reads all clocks before and after the loop. */
+/*
+ * For each delay: runs a loop of sleeps, reads all clocks before and after the loop, and computes a
+ * row.
+ */
 #include "measure/audit/delays.h"
 
 #include <errno.h>
@@ -78,8 +81,8 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
 	/*
-	 * Without accounting of interrupts the column irq is 0, because no tick interrupts a
-	 * handler.
+	 * If the kernel does not measure interrupt time, the column irq of /proc/stat is 0, because
+	 * a tick never interrupts a timer handler.
 	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
@@ -97,8 +100,8 @@ struct edge {
 	struct pidstat pid;
 	struct load_sample bpf;
 	/*
-	 * CPU time of the sleep loop since the previous reading by BPF programs; UINT64_MAX if
-	 * unknown.
+	 * CPU time of the sleep loop since the previous reading, measured by BPF programs;
+	 * UINT64_MAX if unknown
 	 */
 	uint64_t loop_ns;
 };
@@ -118,7 +121,10 @@ struct delays {
 	struct audit_core core;
 	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct load_sample *samples;
-	/* measure CPU time by task, because thread clocks may lack the time of interrupts */
+	/*
+	 * true if the BPF programs must measure CPU time by task, because thread clocks may lack
+	 * the time of interrupts
+	 */
 	bool by_task;
 };
 
@@ -207,7 +213,10 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 	return ticks * d->unit_ns;
 }
 
-/* The true busy time and the busy time in /proc/stat both include other tasks. */
+/*
+ * Reads the true busy time of the core. The true busy time and the busy time in /proc/stat both
+ * include other tasks.
+ */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
 	struct load_cpu_window w;
@@ -297,7 +306,10 @@ size_t audit_delays_paper(const uint64_t **ret_ns)
 	return ARRAY_SIZE(paper_ns);
 }
 
-/* Selects --delays, the list of a brief run, or audit_delays_paper(). Returns their number. */
+/*
+ * Selects the delays: the list of --delays, the list of a brief run, or audit_delays_paper().
+ * Returns their number.
+ */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_ns)
 {
 	if (!opts->delays_ns && !opts->brief)
@@ -347,7 +359,10 @@ static int delays_open(struct delays *d, struct err *err)
 	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-/* Run time of the next row, or 0 if the time until @end_ns is too short. @left: rows to measure. */
+/*
+ * Returns the run time of the sleep loop for the next row, or 0 if the time until @end_ns is too
+ * short. @left is the number of rows not yet measured.
+ */
 static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 {
 	uint64_t now = clock_mono_ns();
@@ -358,7 +373,8 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * The slacks of one delay are measured one after another, so that a slow drift affects all equally.
+ * Measures a row for each delay and timer slack. The slacks of one delay are measured one after
+ * another, so that a slow drift of the machine affects all slacks equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick audit delays`: the accounted and the true CPU time of loops of sleeps. */
+/*
+ * `subtick audit delays`: compares the accounted with the true CPU time of a loop of sleeps, for
+ * many delays.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_DELAYS_H
 #define SUBTICK_MEASURE_AUDIT_DELAYS_H
 
@@ -7,7 +10,7 @@
 #include "measure/audit/modes.h"
 #include "measure/load/source.h"
 
-/* Figures of one delay. A figure that could not be measured is UINT64_MAX or NaN. */
+/* Measurements for one delay. A figure that could not be measured is UINT64_MAX or NaN. */
 struct audit_delay {
 	uint64_t delay_ns, slack_ns, iterations;
 	bool complete; /* false if Ctrl-C ended the loop early */
@@ -20,10 +23,13 @@ struct audit_delay {
 	uint64_t thread_ns;
 	/* true task time and true busy time of the core; both include other tasks */
 	uint64_t bpf_task_ns, bpf_busy_ns;
-	/* True CPU time of the loop, if its thread clock may lack the time of interrupts. */
+	/*
+	 * True CPU time of the sleep loop; measured only if the thread clock of the loop may lack
+	 * the time of interrupts.
+	 */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* times of each mode on the core */
-	/* Computed by audit_delay_derive() and audit_delays_derive(): */
+	/* audit_delay_derive() and audit_delays_derive() compute all members from here on. */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
 	/* user (system) time per iteration ÷ user (system) time per iteration without a delay */
@@ -38,7 +44,7 @@ struct audit_delays {
 	size_t nr;
 	uint64_t nr_asked;
 	size_t nr_resumed;
-	/* sleeps per delay, or UINT64_MAX if asked_each_ns limits the run time */
+	/* number of sleeps per delay, or UINT64_MAX if asked_each_ns limits the run time */
 	uint64_t asked_iterations;
 	uint64_t asked_each_ns;
 	/* names of machine and kernel; a run can be resumed only on the same machine and kernel */
@@ -56,15 +62,15 @@ struct audit_delays {
 	uint64_t window_ns;
 };
 
-/* Delays of the paper that docs/methods/audit.md cites. Returns their number. */
+/* Gets the delays in ns of the paper that docs/methods/audit.md cites. Returns their number. */
 size_t audit_delays_paper(const uint64_t **ret_ns);
 void audit_delay_derive(struct audit_delay *row);
 /* Computes user_times and system_times of all rows from the row without a delay. */
 void audit_delays_derive(struct audit_delays *delays);
 /*
- * Upper bound of the interrupt time that the thread clock of the loop lacks. The thread clock
- * starts before the timer interrupt that wakes the loop ends. With IRQ_TIME_ACCOUNTING the kernel
- * subtracts the whole interrupt, even its part before the thread clock started.
+ * Upper bound of the interrupt time that the thread clock of the loop lacks. When a timer interrupt
+ * wakes the loop, the thread clock starts before the interrupt ends. With IRQ_TIME_ACCOUNTING the
+ * kernel subtracts the whole interrupt, even the part before the thread clock started.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* True if other tasks used much of the core while the row was measured. */
@@ -72,7 +78,10 @@ bool audit_delay_disturbed(const struct audit_delay *row);
 
 /* Sets the members that are known before the measurement, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
-/* @ret_delays contains the complete rows even after a failure: call audit_delays_free(). */
+/*
+ * Measures a row for each delay and timer slack. @ret_delays contains the complete rows even after
+ * a failure, so the caller must always call audit_delays_free().
+ */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);
 void audit_delays_free(struct audit_delays *delays);

@@ -15,7 +15,10 @@
 static const struct {
 	const char *name;
 	uint32_t cols; /* bit mask of the columns of /proc/stat */
-	/* Load parts (enum load_part) whose sum is the true time of the mode, or 0 if unknown. */
+	/*
+	 * Bit mask of the load parts (enum load_part) whose sum is the true time of the mode; 0 if
+	 * the mode has no parts of its own.
+	 */
 	uint32_t parts;
 } modes[AUDIT_NR_MODES] = {
 #define COL(name)  (1u << PROCSTAT_##name)

@@ -35,12 +35,15 @@ const char *audit_mode_name(enum audit_mode mode);
 /* Computes the time of each mode that /proc/stat shows between two readings. */
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
-/* Sums the load parts of each mode that are in @parts; UINT64_MAX if @parts has none of them. */
+/*
+ * Sets the true time of each mode to the sum of its load parts (enum load_part) that are in @parts,
+ * or to UINT64_MAX if @parts contains none of them.
+ */
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Splits the true time of @whole. @part_ns is the time of @part that the load generator recorded,
- * with interrupts, so it may exceed the time of @whole.
+ * Splits the true time of @whole between @part and @rest. @part_ns is the time of @part that the
+ * load generator recorded. It includes interrupts, so it is limited to the time of @whole.
  */
 void audit_modes_split(enum audit_mode whole, enum audit_mode part, enum audit_mode rest,
 		       uint64_t part_ns, struct audit_level levels[AUDIT_NR_MODES]);
@@ -55,7 +58,7 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* May be called after audit_core_open() failed, and may be called twice. */
+/* Closes the reader. May be called after audit_core_open() failed, and may be called twice. */
 void audit_core_close(struct audit_core *core);
 
 #endif

@@ -207,7 +207,10 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 	size_t nr = 0, all = samples->nr - 1;
 	double bias;
 
-	/* Other tasks can keep the core fully busy, and then every source shows 100 %. */
+	/*
+	 * Do not judge a disturbed load: other tasks can keep the core fully busy, and then every
+	 * source shows 100 %.
+	 */
 	f->good_disturbed = run->disturbed;
 	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return 0;
@@ -223,7 +226,7 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 							.rms_error = error.rms,
 							.windows = (double)all / (double)steps[i]};
 	}
-	/* Errors in windows below half a second are mostly rounding to 1/USER_HZ s. */
+	/* Below half a second the error of /proc/stat is mostly rounding to 1/USER_HZ s. */
 	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
 		return 0;
 	bias = run->columns.busy_ratio - run->truth.busy_ratio;
@@ -240,8 +243,8 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
 	/*
-	 * Both loads include other tasks. The task is hidden if at least half of its CPU time is
-	 * missing.
+	 * The true load and the load in /proc/stat both include other tasks. The load AUDIT_HIDDEN
+	 * is hidden if at least half of its CPU time is missing in /proc/stat.
 	 */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;

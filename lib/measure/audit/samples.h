@@ -38,9 +38,9 @@ void audit_samples_window(const struct audit_samples *samples, size_t at, size_t
 /* Begins the samples of a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Load averages of one minute: the kernel's, and an average that the same formula yields for the
- * true load of all cores since audit_samples_begin(). NaN if unknown. The kernel's load average
- * counts running and waiting tasks, and changes only every 5 s.
+ * Gets two load averages of one minute: the load average of the kernel, and an average that the
+ * same formula yields for the true load of all cores since audit_samples_begin(). An unknown value
+ * is NaN. The kernel's load average counts running and waiting tasks, and changes only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -53,7 +53,8 @@ struct audit_error {
 };
 
 /*
- * Errors of source number @at over all windows of @steps samples. A window starts at each sample.
+ * Computes the errors of source number @at over all windows of @steps samples. The windows overlap,
+ * because a window starts at each sample.
  */
 int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
 			struct audit_error *ret_error);
@@ -63,7 +64,10 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/* Sampling interval and number of windows shorter than 10 ms. */
+/*
+ * Sampling interval in ns for windows shorter than 10 ms, and number of window lengths shorter than
+ * 10 ms.
+ */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 
@@ -112,8 +116,8 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 		       unsigned int user_hz);
 
 /*
- * Estimates the minimum window for accurate figures of /proc/stat. Does nothing if other tasks
- * disturbed the load. Returns 0 or -ENOMEM.
+ * Estimates the minimum window length for accurate figures of /proc/stat, under a load that is not
+ * synchronous with the tick. Does nothing if other tasks disturbed the load. Returns 0 or -ENOMEM.
  */
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run);

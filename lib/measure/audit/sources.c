@@ -90,7 +90,7 @@ static int probe(struct sources *s, struct phase_probe *probe, struct err *err)
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* invalid if other tasks used much of the core */
+	/* the probe is invalid if other tasks used much of the core */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= opts.duty + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
@@ -99,8 +99,9 @@ static int probe(struct sources *s, struct phase_probe *probe, struct err *err)
 }
 
 /*
- * Runs a task that is busy for opts->share of every tick, at several phases of the tick. Repeats a
- * disturbed measurement at most twice, and not after @until_ns (CLOCK_MONOTONIC).
+ * Searches for the phases of the tick at which /proc/stat shows the smallest and the largest share
+ * of a task. The task is busy for opts->share of every tick. If other tasks disturbed a
+ * measurement, repeats the measurement at most twice, and not after @until_ns (CLOCK_MONOTONIC).
  */
 static int hide_search(struct sources *s, uint64_t until_ns, struct err *err)
 {
@@ -171,12 +172,13 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A period of a whole number of ticks is synchronous with the tick. A period of 1.618 ticks
-	 * is the least synchronous, because fractions approximate the golden ratio worst.
+	 * A load with a period of a whole number of ticks is synchronous with the tick. A period of
+	 * 1.618 ticks (golden ratio) is the least synchronous, because fractions approximate the
+	 * golden ratio worst.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
-	/* a period 1/64 longer than the tick passes all phases of the tick */
+	/* with a period 1/64 longer than the tick, the load runs at all phases of the tick */
 	if (load == AUDIT_SWEPT)
 		duty->period_ns += s->result->tick_ns / 64;
 	if (1u << load & SEARCHED) {
@@ -199,7 +201,10 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/* Takes the samples for windows shorter than 10 ms, in the memory that sample_run() uses later. */
+/*
+ * Takes the samples for windows shorter than 10 ms. Must run before sample_run(), which uses the
+ * same memory.
+ */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
@@ -210,13 +215,19 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 	do {
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
-		/* wait even if the last sample was late, so that no window is too short */
+		/*
+		 * wait a whole sampling interval even if the last sample was late, so that no
+		 * window is too short
+		 */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
 }
 
-/* Returns -EAGAIN if the load was stopped before the second sample. */
+/*
+ * Runs one synthetic load and samples all sources. Returns -EAGAIN if the load was stopped before
+ * the second sample.
+ */
 static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
@@ -302,8 +313,8 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
 	/*
-	 * The calculation at the end of sample_fine() may have delayed a busy loop. Wait until this
-	 * busy loop has ended.
+	 * The calculation at the end of sample_fine() may run on the core of the load and delay a
+	 * busy loop. Wait until the delayed busy loop has ended.
 	 */
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + run->period_ns);
 	run->recorded = !flood && duty_read(&child, &from);
@@ -312,7 +323,10 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	run->strayed = !flood && !gen_child_on(&child, (int)s->opts->cpu);
 	if (!flood && !gen_child_alive(&child))
 		rc = audit_no_load(err, s->opts->cpu);
-	/* On an idle core every source is accurate, so the load is skipped if it sent nothing. */
+	/*
+	 * Skip the load if its packets could not be sent, because on an idle core every source is
+	 * accurate.
+	 */
 	if (flood && (!gen_child_alive(&child) || !flood_sent(&child))) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
@@ -364,7 +378,10 @@ static uint64_t search_takes(const struct sources *s)
 	return takes;
 }
 
-/* Fails if hide_search() is impossible: the core is busy or the time budget too short. */
+/*
+ * Returns an error if hide_search() is impossible, because the core is busy or the time budget is
+ * too short.
+ */
 static int check_search(struct sources *s, struct err *err)
 {
 	uint64_t takes = search_takes(s);
@@ -372,7 +389,7 @@ static int check_search(struct sources *s, struct err *err)
 	s->result->hide_too_long = !audit_part_end(clock_mono_ns(), s->end_ns, 1.0, takes);
 	if (search_wanted(s) && !s->result->hide_too_long)
 		measure_other_load(s);
-	/* without the result of hide_search() other requested loads still run */
+	/* loads that do not need the result of hide_search() can still run */
 	if (!search_wanted(s) || !s->opts->loads || s->opts->loads & ~SEARCHED ||
 	    s->result->stopped)
 		return 0;
@@ -398,7 +415,10 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		/* hide_search() may use half of the remaining time to repeat measurements. */
+		/*
+		 * hide_search() may use half of the remaining time budget to repeat invalid
+		 * measurements
+		 */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
 		rc = hide_search(s, until, err);

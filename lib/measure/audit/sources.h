@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick audit sources`: errors of all sources under loads that are hard to measure. */
+/*
+ * `subtick audit sources`: errors of all sources of CPU load under synthetic loads that are hard to
+ * measure.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCES_H
 #define SUBTICK_MEASURE_AUDIT_SOURCES_H
 
@@ -7,14 +10,17 @@
 
 #define AUDIT_PROBES 16
 
-/* Search for a phase of the tick at which /proc/stat does not show a periodic task. */
+/* Result of the search for phases of the tick at which /proc/stat does not show a periodic task. */
 struct audit_hide {
 	uint64_t period_ns;
 	struct phase_probe probes[AUDIT_PROBES];
 	/* true if more than half of the measurements at single phases of the tick are valid */
 	bool enough;
 	bool hidden, exposed;
-	/* phases at which /proc/stat shows the smallest and the largest share of the task */
+	/*
+	 * phases of the tick at which /proc/stat shows the smallest and the largest share of the
+	 * periodic task
+	 */
 	uint64_t hidden_phase_ns, exposed_phase_ns;
 	bool stopped;
 };

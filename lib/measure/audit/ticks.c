@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads /proc/stat under three loads and finds the tick in the changes of its columns. */
+/*
+ * `subtick audit ticks`: reads /proc/stat under three loads and finds the tick in the changes of
+ * its columns.
+ */
 #include "measure/audit/ticks.h"
 
 #include <errno.h>
@@ -32,7 +35,10 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 	return sets[set].load;
 }
 
-/* CPU hotplug can move a process; run_load() checks the core of the first process only. */
+/*
+ * Starts the one or two processes of a load. CPU hotplug can move a process to another core;
+ * run_load() checks the core of the first process only.
+ */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
 {
@@ -58,7 +64,7 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 	return rc;
 }
 
-/* Runs one load, and computes all sets of columns from the same readings. */
+/* Runs one load, and computes the results of all sets of columns from the same readings. */
 static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,
 		    struct err *err)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick audit ticks`: times between changes of the columns of /proc/stat, and the tick. */
+/*
+ * `subtick audit ticks`: measures the times between changes of the columns of /proc/stat, and finds
+ * the tick.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_TICKS_H
 #define SUBTICK_MEASURE_AUDIT_TICKS_H
 
@@ -26,7 +29,7 @@ struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
 	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why each load was skipped */
-	/* subtick may use only one core, so the reader of /proc/stat is part of the load */
+	/* subtick may use only one core; the reader of /proc/stat is then part of the load */
 	bool alone;
 	bool stopped;
 	uint64_t window_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The BPF object with the programs of load and runq. Each of the two measurements opens it and
- * loads only its own programs. The programs of runq can use the maps of load.
+ * The BPF object with the programs of the commands load and runq. Each of the two measurements
+ * opens its own copy and loads only its own programs. The programs of runq can use the maps of the
+ * load measurement.
  */
 #ifndef SUBTICK_MEASURE_CORE_H
 #define SUBTICK_MEASURE_CORE_H
@@ -24,13 +25,17 @@ struct core {
 #define CORE_FILL(core, operand) ((core)->filled[(operand) - CORE_FILLED_FIRST])
 
 /*
- * Number of struct core_block for @nr_cpus CPUs: a power of two, because a bit mask limits the CPU.
+ * Number of struct core_block for @nr_cpus CPUs. The result is a power of two, because the BPF
+ * programs limit the CPU number with a bit mask.
  */
 unsigned int core_blocks(unsigned int nr_cpus);
 
 /* Opens the BPF object with the constants of @core and with a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
-/* Excludes the programs and maps of runq. Call it after opening and before loading the object. */
+/*
+ * Excludes the programs and maps of runq. Must be called after opening and before loading the
+ * object.
+ */
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
@@ -40,7 +45,10 @@ int core_for_runq(struct core *core);
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);
-/* Keeps libbpf from mapping the section of @map. Call it after opening and before loading. */
+/*
+ * Keeps libbpf from mapping the section of @map. Must be called after opening and before loading
+ * the object.
+ */
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map);
 
 #endif

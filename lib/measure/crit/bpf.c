@@ -101,8 +101,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 }
 
 /*
- * malloc() succeeds even without free memory, because the kernel allocates pages only when samples
- * are written. Refuses to use more than half of the available memory.
+ * Refuses a run that would use more than half of the available memory. malloc() succeeds even
+ * without free memory, because the kernel allocates pages only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -111,7 +111,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* overhead samples, which are taken once per CRIT_CHUNK samples */
+	/* add the overhead samples, which are taken once per CRIT_CHUNK samples */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -156,7 +156,10 @@ static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_
 	}
 }
 
-/* The next run of the program overwrites the slot, so each chunk is copied. */
+/*
+ * Runs the program once per chunk of samples. Copies each chunk, because the next run of the
+ * program overwrites the slot.
+ */
 static int collect(struct crit_worker *w, enum crit_op op)
 {
 	const struct crit_slot *slot = &w->round->b->slots[w->index];
@@ -225,12 +228,15 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Starts all threads at the same time and waits for their end. The caller holds round->lock. */
+/*
+ * Starts the sampling threads of all CPUs at the same time and waits until they have ended. The
+ * caller holds round->lock.
+ */
 static void run_threads(struct bpf_round *round, unsigned int nr)
 {
 	const struct crit_opts *opts = round->opts;
 
-	/* all threads must be pinned to their CPUs before one starts */
+	/* all threads must be pinned to their CPUs before the first thread starts sampling */
 	while (round->ready < nr)
 		pthread_cond_wait(&round->changed, &round->lock);
 	for (unsigned int i = 0; i < nr; i++)
@@ -238,7 +244,10 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 			atomic_store(&round->stop, true);
 	round->go = true;
 	pthread_cond_broadcast(&round->changed);
-	/* ThreadSanitizer before LLVM 15 reports false races for pthread_clockjoin_np(). */
+	/*
+	 * Do not use pthread_clockjoin_np(), for which ThreadSanitizer before LLVM 15 reports false
+	 * races.
+	 */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
 
@@ -344,7 +353,10 @@ static bool has_kfuncs(const struct btf *btf, const char *first, const char *sec
 	       btf__find_by_name_kind(btf, second, BTF_KIND_FUNC) > 0;
 }
 
-/* Excludes programs whose kfuncs the kernel lacks. Fails if no program is left. */
+/*
+ * Excludes BPF programs whose kfuncs the kernel lacks. Fails if the kernel can run none of the BPF
+ * programs.
+ */
 static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
 	struct btf *btf;
@@ -398,9 +410,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 }
 
 /*
- * Loads the programs again for each round, because the address of the code affects the cost. On
- * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads,
- * and varied by less than 0.1 ns while the programs stayed loaded.
+ * Loads the BPF programs again for each round, because the address of the code affects the cost. On
+ * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads.
+ * While the programs stayed loaded, the batch mean varied by less than 0.1 ns.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

@@ -37,7 +37,7 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
 		err_prefix(err, "%.100s; engine bpf", module_err.what);
-	/* the module needs neither BTF nor kfuncs, so suggest it if the kernel lacks them */
+	/* suggest the kernel module tracerbench, which needs neither BTF nor kfuncs */
 	if (rc && rc != -EPERM && rc != -EACCES && err && module_err.code == -ENOENT)
 		memcpy(err->fix, module_err.fix, sizeof(err->fix));
 	return rc;
@@ -117,7 +117,10 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 
 #define GROUP "preemptirq"
 
-/* State of the option CONFIG_X, or a guess if the kernel configuration is not readable. */
+/*
+ * State of the kernel option CONFIG_X as text, or a guess if the kernel configuration is not
+ * readable.
+ */
 static const char *option_state(const char *symbol)
 {
 	enum kconfig_state state = kconfig_running(symbol);
@@ -137,7 +140,10 @@ static int no_events(struct err *err)
 			       option_state("IRQSOFF_TRACER"), option_state("PREEMPT_TRACER"));
 }
 
-/* If tracefs is not mounted and the kernel lacks the events, the error names the events. */
+/*
+ * Finds tracefs. If tracefs is not mounted and the kernel lacks the preemptirq trace events, the
+ * error names the missing events.
+ */
 static int find_tracefs(char *root, size_t size, struct err *err)
 {
 	int rc = tracefs_root(root, size, err);

@@ -13,16 +13,20 @@ struct crit_result {
 };
 
 /*
- * Tries the engine module first, then bpf, if opts->engine is "auto" or NULL. If both fail, @err
- * has both reasons.
+ * Opens the engine opts->engine. If opts->engine is "auto" or NULL, tries the engine module first,
+ * then the engine bpf. If both engines fail, @err has both reasons.
  */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-/* @engine may be NULL. Sets @err if a setting of the machine could not be restored. */
+/*
+ * Closes the engine, which may be NULL. Sets @err if a setting of the machine could not be
+ * restored.
+ */
 int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
- * If the user stops the run, the result contains the complete rounds; -ECANCELED without one.
- * @phase is a text for the progress display.
+ * Runs opts->rounds rounds. If the user stops the run, the result contains the complete rounds.
+ * Returns -ECANCELED if the user stopped the run before the end of the first round. @phase is a
+ * text for the progress display.
  */
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);
@@ -45,9 +49,10 @@ struct crit_trace {
 };
 
 /*
- * Measures with the preemptirq trace events off, on, and off again, in a separate trace instance. A
- * guard process removes the instance even if subtick is killed. Sets err->unsupported if the kernel
- * lacks the events. Returns -EBUSY if another process has enabled the events.
+ * Measures three times: with the preemptirq trace events off, on, and off again. The events are
+ * enabled in a separate trace instance, which a guard process removes even if subtick is killed.
+ * Sets err->unsupported if the kernel lacks the events. Returns -EBUSY if another process has
+ * enabled the events.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of the operations, and results over all CPUs. */
+/*
+ * Functions that both engines of `subtick crit` use: names of the operations, and results over all
+ * CPUs.
+ */
 #include "measure/crit/engine.h"
 
 #include <errno.h>

@@ -34,7 +34,10 @@ struct crit_opts {
 	struct cpuset cpus;  /* CPUs to measure; empty for all online CPUs */
 	uint32_t percentile[CRIT_MAX_PERCENTILES];
 	unsigned int nr_percentiles;
-	/* Optional callbacks between and during rounds, on the thread that called crit_run(). */
+	/*
+	 * Optional callbacks. crit_run() calls both between and during rounds, on the thread that
+	 * called crit_run().
+	 */
 	bool (*stopped)(void);
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
 };
@@ -76,12 +79,16 @@ struct crit_engine_ops {
 	uint32_t ops;	  /* bit mask of enum crit_op: operations that the engine supports */
 	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 	/*
-	 * Fills @round, which the caller has cleared. Returns -ECANCELED without setting @err if
-	 * opts->stopped() returned true. The caller frees round->cpus even after an error.
+	 * Runs one benchmark and fills @round, which the caller has cleared. Returns -ECANCELED
+	 * without setting @err if opts->stopped() returned true. The caller frees round->cpus even
+	 * after an error.
 	 */
 	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err);
-	/* Sets @err, which may be NULL, if a setting could not be restored. */
+	/*
+	 * Restores the settings of the machine. Sets @err, which may be NULL, if a setting could
+	 * not be restored.
+	 */
 	int (*close)(struct crit_engine *engine, struct err *err);
 };
 

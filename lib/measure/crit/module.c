@@ -66,9 +66,10 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 }
 
 /*
- * Starts a benchmark of the kernel module by a child process, because the write blocks until the
- * end of the benchmark. Killing the child ends the benchmark early. @cpu is the CPU of the child,
- * or negative. Returns -ECANCELED without setting @err if opts->stopped() returned true.
+ * Starts a benchmark of the kernel module. A child process writes @value to the debugfs file @file,
+ * because the write blocks until the end of the benchmark. Killing the child ends the benchmark
+ * early. @cpu is the CPU of the child, or negative for any CPU. Returns -ECANCELED without setting
+ * @err if opts->stopped() returned true.
  */
 static int module_trigger(const char *file, uint64_t value, int cpu, const struct crit_opts *opts,
 		   struct err *err)
@@ -182,8 +183,9 @@ void module_build_line(const char *root, const char *release, char line[MODULE_L
 }
 
 /*
- * modprobe handles compression, signatures and blacklists. Sets err->unsupported if the module is
- * not installed, the kernel does not support modules, or privileges are missing.
+ * Loads the installed kernel module with modprobe, which handles compression, signatures and
+ * blacklists. Sets err->unsupported if the module is not installed, the kernel does not support
+ * modules, or privileges are missing.
  */
 static int module_load(struct err *err)
 {
@@ -262,7 +264,10 @@ static int percentile_cpu(const struct crit_opts *opts, const struct crit_round 
 	return -1;
 }
 
-/* Older versions of the module support only whole percentiles. */
+/*
+ * Reads the percentiles from debugfs. Older versions of the kernel module support only whole
+ * percentiles.
+ */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	bool fine = module_has("percentile_milli");
@@ -285,7 +290,10 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
 	return rc;
 }
 
-/* Limits the results to the chosen CPUs. The module computes max_avg only over all CPUs. */
+/*
+ * Limits the results to the chosen CPUs and clears max_avg, because the kernel module computes
+ * max_avg only over all CPUs.
+ */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	unsigned int nr = 0;
@@ -328,7 +336,10 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 static int module_round(struct crit_engine *engine, const struct crit_opts *opts,
 			struct crit_round *round, struct err *err)
 {
-	/* Another user of the module may have changed the settings since the previous round. */
+	/*
+	 * Set all settings again, because another user of the kernel module may have changed them
+	 * since the previous round.
+	 */
 	return module_set("nr_samples", opts->nr_samples, err) ?:
 	       module_set("nr_highest", opts->nr_highest, err) ?:
 	       module_set("do_work", opts->work, err) ?:
@@ -370,7 +381,10 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	bool asked = opts->engine && !strcmp(opts->engine, "module");
 	int rc;
 
-	/* The module always measures all CPUs. With --cpu it is used only by --engine module. */
+	/*
+	 * The kernel module always measures all CPUs, so with --cpu it is used only if --engine
+	 * module is given.
+	 */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use --engine bpf, or --engine module to measure all CPUs "

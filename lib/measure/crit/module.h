@@ -6,16 +6,21 @@
 #include "measure/crit/engine.h"
 
 /*
- * Parses lines "cpu median average max" into operation @op of @cpus. Allocates @cpus if *@nr is 0;
- * otherwise @text must have the same CPUs. Returns 0, -EINVAL for invalid text, or -ENOMEM.
+ * Parses the text of a file per_cpu, with lines "cpu median average max", into operation @op of
+ * @cpus. Allocates @cpus if *@nr is 0; otherwise @text must have the same CPUs. Returns 0, -EINVAL
+ * for invalid text, or -ENOMEM.
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
 
-/* Maximum size of the line with the NUL, so that it fits into struct err. */
+/*
+ * Maximum size of the result of module_build_line() with the NUL, so that the result fits into
+ * struct err.
+ */
 #define MODULE_LINE_SIZE 192
 /*
- * Shell command that builds and loads the module for kernel @release, with dkms if its source is
- * installed, and otherwise make. It also installs missing kernel headers.
+ * Sets @line to a shell command that builds and loads the module for kernel @release. The command
+ * uses dkms if the source of the module is installed, and otherwise make. The command also installs
+ * missing kernel headers.
  */
 void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE]);
 

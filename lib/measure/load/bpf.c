@@ -90,7 +90,10 @@ static bool ends_with(const char *name, const char *end)
 	return last && !strcmp(last, end);
 }
 
-/* True if the BPF program @name must be loaded. */
+/*
+ * True if the BPF program @name must be loaded. Expensive variants of a BPF program are loaded only
+ * if an option requires them.
+ */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->opts.lines || b->opts.noise;
@@ -223,8 +226,9 @@ static void fill_slots(struct bpf_source *b)
 }
 
 /*
- * A context change in the microsecond between the clock read and the store is lost, and then the
- * context of the CPU is wrong until its next context change.
+ * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
+ * and the store of the start time is lost. The recorded context of the CPU is then wrong until its
+ * next context change.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -293,7 +297,10 @@ static void bpf_close(struct load_source *source)
 	free(b);
 }
 
-/* Context before the first event: the context of the task at the start, or first_idle. */
+/*
+ * Returns the context of a CPU before its first event: the context of the task that ran at the
+ * start, or first_idle.
+ */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
@@ -301,7 +308,10 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 	return ctx ? (uint32_t)ctx - 1 : b->core.skel->rodata->first_idle;
 }
 
-/* A busy CPU may have many events before its first idle entry, so --cores needs its state now. */
+/*
+ * Stores for --cores whether each CPU is busy at the start, because a busy CPU may have many events
+ * before its first idle entry.
+ */
 static void seed_siblings(struct bpf_source *b)
 {
 	for (unsigned int cpu = 0; cpu < b->source.nr_cpus; cpu++) {
@@ -468,7 +478,11 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 	load_smt_read(&b->cores[cpu[0]].smt, &b->cores[cpu[1]].smt, b->start_ns, ret_sample);
 }
 
-/* Both programs are attached for a short time; the second then ends an interval of a few ns. */
+/*
+ * Detaches load_switch, because runq's program on sched_switch replaces it. If @by is NULL,
+ * attaches load_switch again. For a short time both programs are attached and run at each context
+ * switch. The second program then ends an interval of a few ns.
+ */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {
 	struct bpf_source *b = to_bpf(source);

@@ -11,7 +11,10 @@
 #include "base/clock.h"
 #include "measure/load/slot.h"
 
-/* Passes a pinned perf counter to the BPF programs. BPF programs cannot scale a multiplexed one. */
+/*
+ * Passes the perf counter of one CPU to the BPF programs. The perf counter is pinned, because BPF
+ * programs cannot scale the value of a multiplexed counter.
+ */
 static int hand_over(struct load_bpf_pmu *pmu, uint32_t cpu)
 {
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
@@ -76,8 +79,8 @@ void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_
 }
 
 /*
- * BPF programs have stored no counter value of this CPU yet. If the CPU has been halted since the
- * start, its perf counter still has the initial value.
+ * Fills the sample of a CPU for which the BPF programs have not stored a counter value yet. If the
+ * CPU has been halted since the start, its perf counter still has the initial value.
  */
 static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu, uint64_t now_ns,
 			uint32_t seed_ctx, struct load_sample *s)

@@ -9,7 +9,7 @@
 #include "stats/load.h"
 #include "host/counters.h"
 
-/* Initial value of a perf counter. Reading it sends one IPI to the CPU of the counter. */
+/* Initial value of a perf counter. Reading the value sends one IPI to the CPU of the counter. */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
@@ -34,8 +34,9 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 /* Passes a new counter to the BPF programs if the CPU came back online or had no counter. */
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
- * Fills busy and total from the last stored value. @now_ns is the time since the start. @seed_ctx
- * is the context (enum load_ctx) of a CPU without events since the start.
+ * Fills busy and total of the sample from the last counter value that the BPF programs stored.
+ * @now_ns is the time since the start of the measurement. @seed_ctx is the context (enum load_ctx)
+ * of a CPU without events since the start.
  */
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,

@@ -18,7 +18,7 @@ struct load_cores {
 	const char *root; /* root directory of /sys, or NULL */
 	unsigned int nr_cpus;
 	struct topology_cpu *topology; /* topology at the start */
-	/* hyperthread sibling of each CPU, or the CPU itself */
+	/* by CPU: number of the hyperthread sibling, or the CPU's own number without a sibling */
 	uint32_t *siblings;
 	struct load_core *list;		/* physical cores, sorted by their first CPU */
 	struct load_core_state *states; /* measurement state of each core, in the order of `list` */
@@ -29,7 +29,10 @@ struct load_cores {
 /* Allocates the arrays. The caller checks @memory->failed. */
 void load_cores_open(struct load_cores *cores, struct blocks *memory, const char *root,
 		     unsigned int nr_cpus);
-/* Fails with err->unsupported unless a core has two online CPUs and no core has more. */
+/*
+ * Fills list and siblings. Fails with err->unsupported if no physical core has two online CPUs, or
+ * if a physical core has more than two online CPUs.
+ */
 int load_cores_find(struct load_cores *cores, struct err *err);
 void load_cores_sample(struct load_cores *cores, struct load_source *source);
 /* Computes the times of all cores between the last two samples from the windows of all CPUs. */

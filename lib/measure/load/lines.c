@@ -51,7 +51,10 @@ static int by_time(const void *a, const void *b)
 	       strcmp(left->name, right->name);
 }
 
-/* A batch read misses no entry of the BPF map, because the BPF programs never delete its entries. */
+/*
+ * Reads all entries of the BPF map of interrupt lines. A batch read misses no entry, because the
+ * BPF programs never delete entries.
+ */
 static int read_map(struct load_lines *lines)
 {
 	uint32_t nr = lines->max, batch;

@@ -18,7 +18,7 @@
 struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
-	/* the report shows the first source, and compares all other sources with it */
+	/* the report shows the first source, and compares all other sources with the first */
 	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
 	/* for each source: an array with the result of the last window for each CPU */
@@ -32,8 +32,8 @@ struct load_meter {
 	struct load_pairs *pairs; /* times of pairs of cgroups; NULL if not requested */
 
 	/*
-	 * Counters of softirq time and of busy bursts at the last reading, and their growth in the
-	 * window; NULL if not requested.
+	 * Counters of softirq time and of busy bursts at the last reading, and the growth of these
+	 * counters in the window. A pointer is NULL if its counters were not requested.
 	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
@@ -73,7 +73,10 @@ struct load_source *load_wake_source(struct meter *meter, struct err *err)
 	return NULL;
 }
 
-/* Omits the array for --bursts or --softirq if the source has no counters for that option. */
+/*
+ * Allocates all arrays. Omits the array for --bursts or --softirq if the source has no counters for
+ * the option.
+ */
 static int open_arrays(struct load_meter *m, const struct load_opts *opts, struct err *err)
 {
 	struct load_source *source = m->set.source[0];
@@ -106,7 +109,10 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/* Each counter is read once per window, so that no event between two windows is missed. */
+/*
+ * Computes the growth of @nr @counters since the last reading @read, and updates @read. Each
+ * counter is read once per window, so that no event between two windows is missed.
+ */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
 {
@@ -156,8 +162,8 @@ static void sample_all(struct load_meter *m)
 
 		load_ends_sample(&m->ends[i], source);
 		/*
-		 * sample cores directly after CPUs, because load_core_subtract() compares their
-		 * times
+		 * sample the cores directly after the CPUs, because load_core_subtract() compares
+		 * the times of cores and CPUs
 		 */
 		if (!i)
 			load_cores_sample(&m->cores, source);
@@ -255,7 +261,7 @@ static void window_init(struct load_meter *m, const struct load_opts *opts,
 		.cpu_vecs = m->vecs,
 		.cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts,
 	};
-	/* the arrays have elements only for possible CPUs */
+	/* limit the requested CPUs to possible CPUs: the arrays have no elements for other CPUs */
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);
 	w->end_cpu = cpuset_end(&w->cpus);

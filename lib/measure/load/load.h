@@ -27,7 +27,10 @@ struct load_opts {
 	bool wake; /* count passive wake-ups with the same source; see load_wake_source() */
 	bool cores;	    /* measure how many siblings of each physical core are busy */
 	bool cgroups;	    /* measure which cgroups share a physical core; requires cores */
-	/* pairs of cgroups without paths, because an exporter may not be allowed to read paths */
+	/*
+	 * report pairs of cgroups by id, without paths, because an exporter may not be allowed to
+	 * read the paths
+	 */
 	bool cgroup_ids;
 	enum topology_level by; /* level of the sums in the report; TOPOLOGY_CPU for no sums */
 	uint32_t top;   /* number of tasks to report per CPU; 0 disables --tasks */
@@ -36,16 +39,19 @@ struct load_opts {
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
 /* Returns the result of the last window, which is valid until the next read of @meter. */
 const struct load_window *load_window(const struct meter *meter);
-/* Returns the source of @meter if it counts noise, or NULL. The caller must close it. */
+/*
+ * Returns the source of @meter if the source counts noise, or NULL. The caller must close the
+ * source.
+ */
 struct load_source *load_noise_source(struct meter *meter);
 /*
- * Returns the source if runq's program on sched_switch can replace load_switch, or NULL. The caller
- * must close it.
+ * Returns the source of @meter if runq's program on sched_switch can replace load_switch of the
+ * source, or NULL. The caller must close the source.
  */
 struct load_source *load_core_source(struct meter *meter);
 /*
- * Returns the source if it counts passive wake-ups; otherwise returns NULL and sets @err. The
- * caller must close it.
+ * Returns the source of @meter if the source also counts passive wake-ups. Otherwise returns NULL
+ * and sets @err. The caller must close the source.
  */
 struct load_source *load_wake_source(struct meter *meter, struct err *err);
 

@@ -21,23 +21,27 @@ struct load_pair_sum {
 	int64_t run_ns; /* CPU time of id[0] in the window */
 };
 
-/* Kernel memory of the maps, with 64 bytes of the kernel for each entry. */
+/*
+ * Kernel memory in bytes of the maps of pairs. The kernel adds 64 bytes to each entry of a hash
+ * map.
+ */
 #define LOAD_PAIRS_MAP_BYTES \
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_key) + sizeof(int64_t) + 64))
-/* Maximum memory of the rows of a window. Each entry can have two rows. */
+/* Maximum memory in bytes of the rows of a window. Each map entry can have two rows. */
 #define LOAD_PAIRS_HEAP_BYTES \
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_sum) + sizeof(struct load_pair)))
 
 /*
- * @siblings has the sibling of each CPU. If @paths is false, the rows have no cgroup paths. The BPF
- * programs need Linux 5.12, or 5.18 on arm64.
+ * Loads the BPF programs that measure pairs of cgroups. @siblings has the sibling of each CPU. If
+ * @paths is false, the rows have no cgroup paths. The BPF programs need Linux 5.12, or 5.18 on
+ * arm64.
  */
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
 		    struct load_pairs **ret_pairs, struct err *err);
 void load_pairs_close(struct load_pairs *pairs);
 /*
- * Ends the window. Counts only time in which id[0] ran on a CPU in @cpus. The rows are valid until
- * the next call.
+ * Ends the window. Counts only time in which a task of cgroup id[0] ran on a CPU in @cpus. The rows
+ * are valid until the next call.
  */
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
@@ -48,12 +52,15 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
  */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
-/* Ends the interval of a physical core at @now_ns and returns its length. @cpu: its first CPU. */
+/*
+ * Ends the current interval of a physical core at @now_ns and returns its length in ns. @cpu is the
+ * first CPU of the core.
+ */
 int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now_ns,
 			  struct load_pair_key *ret_key);
 /*
- * Merges equal pairs, fills run_ns, removes pairs with an idle sibling and sorts by time. Returns
- * the number of pairs.
+ * Merges equal pairs, fills run_ns, removes pairs whose sibling CPU was idle, and sorts @sums by
+ * time. Returns the number of pairs left in @sums.
  */
 size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr);
 

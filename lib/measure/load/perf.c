@@ -74,7 +74,10 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		counters_renew(p->counters, cpu, last->generation);
 		s->flags |= LOAD_HOTPLUGGED;
 	}
-	/* The error of the timestamp is at most half the time between the two clock reads. */
+	/*
+	 * Read the clock before and after the counter. The error of the timestamp is at most half
+	 * the time between the two clock reads.
+	 */
 	before = arch_cycles();
 	if (counters_read(p->counters, cpu, &counter)) {
 		s->flags |= LOAD_READ_FAILED;
@@ -85,9 +88,7 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	s->stamp_ns = clock_mono_ns();
 	if (last->generation == counter.generation &&
 	    counter.count.enabled_ns == last->enabled_ns) {
-		/*
-		 * time_enabled does not grow if the CPU went offline and online between two samples
-		 */
+		/* time_enabled stays if the CPU went offline and online between two samples */
 		counters_renew(p->counters, cpu, counter.generation);
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources procstat, procidle and schedstat, for comparisons. */
+/*
+ * Sources procstat, procidle and schedstat, which read /proc/stat and /proc/schedstat. The sources
+ * are references for comparisons.
+ */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -71,14 +74,16 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 	s->flags = c->nr_cols ? 0 : LOAD_OFFLINE;
 	if (p->source.ops == &load_source_procidle) {
 		/*
-		 * Under NO_HZ the idle column of /proc/stat is exact and the busy columns are not.
-		 * The busy time may wrap around, but the difference of two samples is right.
+		 * Compute busy time from idle time, because under NO_HZ the idle column of
+		 * /proc/stat is exact and the busy columns are not. The unsigned busy time may wrap
+		 * around, but the difference of two samples is right.
 		 */
 		s->busy = s->stamp_ns - idle * p->tick_ns;
 		return;
 	}
 	/*
-	 * Busy columns ÷ all columns, as in mpstat and htop. The column user includes guest time.
+	 * The load is the sum of the busy columns ÷ the sum of all columns, as in mpstat and htop.
+	 * The column user includes guest time.
 	 */
 	s->total = 0;
 	for (int col = PROCSTAT_USER; col <= PROCSTAT_STEAL; col++)

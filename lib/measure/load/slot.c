@@ -5,11 +5,15 @@
 #include "abi/core.h"
 #include "base/clock.h"
 
-/* Maximum number of attempts to read a slot. Updating a slot takes tens of ns. */
+/*
+ * Maximum number of attempts to read a slot. An attempt fails if a BPF program updates the slot
+ * during the read. An update takes tens of ns.
+ */
 #define SLOT_TRIES 1000
 
 /*
- * Relaxed reads are sufficient: the equations in abi/load.h show whether the values are consistent.
+ * Relaxed reads of a slot are sufficient, because the equations in abi/load.h show whether the
+ * values that were read are consistent.
  */
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
@@ -44,8 +48,8 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 }
 
 /*
- * All array indices are constants, so that the local arrays are in registers and reading a slot
- * takes at most 20 ns.
+ * Tries once to read a slot. All array indices are constants, so that the compiler keeps the local
+ * arrays in registers and reading a slot takes at most 20 ns.
  */
 static inline bool read_once(const struct load_slot *slot, uint64_t wall_ns, uint32_t seed_ctx,
 			     struct load_sample *s)
@@ -93,7 +97,10 @@ static inline bool read_once(const struct load_slot *slot, uint64_t wall_ns, uin
 bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		    struct load_sample *ret_sample)
 {
-	/* The cache lines of the next slot are probably dirty in the cache of the next CPU. */
+	/*
+	 * Prefetch the slot of the next CPU, because its cache lines are probably dirty in the
+	 * cache of the next CPU.
+	 */
 	const struct load_slot *next = (const void *)((const char *)slot + sizeof(struct core_block));
 
 	__builtin_prefetch(&next->base);
@@ -123,7 +130,10 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 			continue;
 		*ret_stored =
 			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
-		/* The CPU has been halted since the store, so the counter has not changed. */
+		/*
+		 * The CPU has been halted since the value was stored, so the counter has not
+		 * changed.
+		 */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
 			ret_stored->holds_ns = now_ns;
 		return true;
@@ -131,7 +141,10 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 	return false;
 }
 
-/* Time that the word `busy` or `both` of struct load_smt represents. @now: its clock. */
+/*
+ * Returns the time in ns that the word `busy` or `both` of struct load_smt represents. @now is the
+ * current value of the word's clock.
+ */
 static uint64_t smt_time(uint64_t word, uint64_t now)
 {
 	return (uint64_t)((int64_t)word >> 1) + (word & 1 ? now : 0);
@@ -159,7 +172,7 @@ static bool smt_same(struct smt_words a, struct smt_words b)
 void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
 		   struct load_smt_sample *ret_sample)
 {
-	/* The words are consistent if they are equal before and after the clock is read. */
+	/* The words of both siblings are consistent if none changes while the clock is read. */
 	for (int try = 0; try < SLOT_TRIES; try++) {
 		struct smt_words first = smt_see(a), second = smt_see(b);
 		uint64_t now = clock_mono_ns() - start_ns;

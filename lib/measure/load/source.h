@@ -49,36 +49,56 @@ struct load_source_ops {
 	bool counts;	  /* the source counts a hardware event (opts->event) */
 	size_t size; /* size of the source's struct */
 	/*
-	 * The members of @source after struct load_source are 0. Sets err->unsupported if the
-	 * machine lacks a required feature. The caller closes @source even after a failure.
+	 * Opens @source, whose members after struct load_source are 0. Sets err->unsupported if the
+	 * machine lacks a feature that the source requires. The caller closes @source even after a
+	 * failure.
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
-	/* Fills one sample per CPU. Its flags show why a CPU could not be read. */
+	/*
+	 * Fills @samples with one sample per CPU. The flags of a sample show why a CPU could not be
+	 * read.
+	 */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
-	/* Sets the loss counters that the source provides; all members are LOAD_NO_LOSS. */
+	/*
+	 * Sets the loss counters that the source provides. The caller has set all members of
+	 * @losses to LOAD_NO_LOSS.
+	 */
 	void (*losses)(struct load_source *source, struct load_losses *losses);
 	/* Optional: gets the cumulative softirq time of one CPU by vector. */
 	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
-	/* Optional: busy bursts of one CPU in HIST_NR buckets, which BPF programs update. */
+	/*
+	 * Optional: returns the cumulative counts of busy bursts of one CPU in HIST_NR buckets. BPF
+	 * programs may update the counts at any time.
+	 */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
-	/* Optional: times of interrupt lines and of tasks since the last call, most time first. */
+	/*
+	 * Optional: get the times of interrupt lines and of tasks since the last call, most time
+	 * first.
+	 */
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
-	/* Ends a window of source->noise and returns its number. */
+	/*
+	 * Ends a window of the counters in source->noise and returns the window number. Required if
+	 * source->noise is not NULL.
+	 */
 	uint64_t (*noise)(struct load_source *source);
 	/* Optional: gets the busy times of two siblings; requires opts->siblings. */
 	void (*smt)(struct load_source *source, const uint32_t cpu[2],
 		    struct load_smt_sample *ret_sample);
 	/*
-	 * Detaches the source's program on sched_switch, because a program of @by replaces it. If
-	 * @by is NULL, attaches it again. Required if source->core is not NULL.
+	 * Detaches the source's program on sched_switch, because a program of the BPF object @by
+	 * replaces it. If @by is NULL, attaches the source's program again. Required if
+	 * source->core is not NULL.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	void (*close)(struct load_source *source);
 };
 
-/* First member of the private struct of each source, set by its open function. */
+/*
+ * First member of the private struct of each source. load_source_open() and the source's open
+ * function set its members.
+ */
 struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;
@@ -86,15 +106,19 @@ struct load_source {
 	/* factor that converts `busy` of a sample to the unit of `total`; see load_subtract() */
 	double rate;
 	/*
-	 * BPF object that runq can share, or NULL. One program on sched_switch then measures both
-	 * CPU time (load) and waits (runq).
+	 * BPF object that runq can share, or NULL. If runq shares the object, one program on
+	 * sched_switch measures both CPU time (load) and waits (runq).
 	 */
 	const struct core *core;
-	struct load_wake wake; /* passive wake-ups; wake.hists is NULL if they are not counted */
+	/* counters of passive wake-ups; wake.hists is NULL if they are not counted */
+	struct load_wake wake;
 	const struct noise_cpu *noise;	 /* noise counters by CPU, or NULL without opts->noise */
 	const struct noise_sends *sends; /* sent IPIs by CPU, or NULL without opts->senders */
 	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
-	/* the noise measurement samples the source: does not end the window of --tasks */
+	/*
+	 * true while the noise measurement samples the source, because only a sample of the load
+	 * measurement ends the window of --tasks
+	 */
 	bool keep_tasks_window;
 	bool noise_calls; /* true if function calls by IPI are counted */
 	/* number of users minus 1; see load_source_share() */

@@ -42,7 +42,10 @@ static int open_one(const struct load_source_ops *ops, const struct load_source_
 	return rc;
 }
 
-/* Opens the source without passive wake-ups if their programs cannot be loaded. */
+/*
+ * Opens a source that also counts passive wake-ups. If the programs for passive wake-ups cannot be
+ * loaded, opens the source without them.
+ */
 static int open_with_wake(const struct load_source_ops *ops, const struct load_source_opts *opts,
 			  struct load_source **ret_source, struct err *err)
 {

@@ -14,8 +14,8 @@ extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_s
 /* All sources, best source first; NULL-terminated. */
 const struct load_source_ops *const *load_sources(void);
 /*
- * @name is "auto" or NULL for the best source that works. After success @err contains the reason
- * why a better source failed, or code 0.
+ * Opens the source @name, or the best source that works if @name is "auto" or NULL. After success
+ * @err contains the reason why a better source failed, or code 0.
  */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
@@ -25,7 +25,10 @@ struct load_source *load_source_share(struct load_source *source);
 void load_source_close(struct load_source *source);
 /* Stores the loss counters, which count from the opening of @source, in @ret_losses. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
-/* Columns of /proc/stat by CPU in the last sample of source procstat, or NULL if it failed. */
+/*
+ * Returns the columns of /proc/stat by CPU that source procstat read for its last sample, or NULL
+ * if the read failed.
+ */
 const struct procstat_cpu *load_procstat_read(struct load_source *procstat);
 
 /* Samples of a source at both ends of a window, by CPU. */
@@ -38,7 +41,7 @@ void load_ends_open(struct load_ends *ends, struct blocks *memory, unsigned int 
 /* Samples the source, which ends a window and begins the next window. */
 void load_ends_sample(struct load_ends *ends, struct load_source *source);
 
-/* Sources that measure at the same time. The others are compared with the first source. */
+/* Sources that measure at the same time. All other sources are compared with the first source. */
 #define SOURCE_SET_MAX 8
 
 struct source_set {
@@ -48,10 +51,13 @@ struct source_set {
 	struct err passed_over;
 };
 
-/* Opens @name as the first source of @set. On failure @set contains no source. */
+/* Opens source @name as the first source of @set. On failure @set contains no source. */
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
-/* Opens @names, or all sources if @names is NULL, and skips unsupported sources. */
+/*
+ * Opens the sources in @names, or all sources if @names is NULL. Skips sources that this machine
+ * does not support.
+ */
 void source_set_add(struct source_set *set, const char *const *names,
 		    const struct load_source_opts *opts);
 /* Returns -EINVAL if @event is not NULL and no source of the set counts hardware events. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Time that the hypervisor took from each CPU. The kernel has no tracepoint for stolen time. */
+/*
+ * Time that the hypervisor took from each CPU. Stolen time is read from /proc/stat, because the
+ * kernel has no tracepoint for stolen time.
+ */
 #ifndef SUBTICK_MEASURE_LOAD_STEAL_H
 #define SUBTICK_MEASURE_LOAD_STEAL_H
 
@@ -13,12 +16,15 @@
 struct steal {
 	struct sys_text stat;
 	struct procstat_cpu *cpus;
-	/* column steal by CPU at the last sample; UINT64_MAX without a line for the CPU */
+	/* column steal by CPU at the last sample; UINT64_MAX for a CPU without a line */
 	uint64_t *last;
 	uint64_t *ns;	/* stolen time between the last two samples by CPU */
 	unsigned int nr_cpus;
 	uint64_t tick_ns;
-	/* a CPU has had stolen time since boot; false if the kernel does not account it */
+	/*
+	 * true if a CPU has had stolen time since boot; false if the kernel does not account stolen
+	 * time
+	 */
 	bool known;
 };
 
@@ -29,7 +35,10 @@ struct steal {
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 
-/* Reads the column steal of all CPUs. @read: columns that another source has read, or NULL. */
+/*
+ * Reads the column steal of /proc/stat for all CPUs. @read is NULL, or the columns of /proc/stat
+ * that another source has just read.
+ */
 void steal_sample(struct steal *steal, const struct procstat_cpu *read);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source taskclock: the time from switch-in to switch-out of tasks, with interrupts. */
+/*
+ * Source taskclock: sums the time from switch-in to switch-out of tasks, including interrupts and
+ * softirqs.
+ */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -16,7 +19,10 @@
 
 #define SLOT_TRIES 1000
 
-/* BPF programs, because perf's event task-clock counts wall time if it is opened for a CPU. */
+/*
+ * Source taskclock uses BPF programs, because perf's event task-clock counts wall time if it is
+ * opened for a CPU.
+ */
 struct taskclock_source {
 	struct load_source source;
 	struct taskclock_bpf *skel;

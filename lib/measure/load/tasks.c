@@ -25,7 +25,10 @@ struct load_tasks_cpu {
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
-	/* run time that earlier windows reported and that the next switch adds to the map again */
+	/*
+	 * run time of the running task that earlier windows reported and that the next context
+	 * switch adds to the map again
+	 */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
 	size_t own; /* index of the running task in load_tasks.list, or SIZE_MAX */
@@ -40,7 +43,10 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
 	tasks->keys = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->keys));
 	tasks->sums = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = blocks_calloc(memory, nr_cpus, sizeof(*tasks->cpu));
-	/* two more rows per CPU: its running task, and a row without a task name */
+	/*
+	 * each CPU can have two rows without a map entry: one for its running task, and one without
+	 * a task name
+	 */
 	tasks->list = blocks_calloc(memory, LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	/* at the start the task time of each CPU is 0 */
 	for (unsigned int i = 0; tasks->cpu && i < nr_cpus; i++)
@@ -54,8 +60,8 @@ void load_tasks_note(struct load_tasks *tasks)
 		struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
 		/*
-		 * A context switch during the read may mix two names. The PID in `ids` is always
-		 * right.
+		 * A context switch during the read may mix two task names. The PID in `ids` is
+		 * always consistent.
 		 */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
@@ -136,8 +142,8 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
- * the map. The window of the next context switch subtracts carry_ns, because the BPF programs then
- * add the whole run time to the map.
+ * the map. At the next context switch the BPF programs add the whole run time since the dispatch to
+ * the map. The window of this context switch subtracts carry_ns.
  */
 static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 {
@@ -151,8 +157,8 @@ static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 	if (!open)
 		return;
 	/*
-	 * If `ids` is 0, the CPU was idle at the end of the window. The next window has the run
-	 * time of a task that ran between the end of the window and the sample.
+	 * If `ids` is 0, the CPU was idle at the end of the window. If a task ran between the end
+	 * of the window and the sample, its run time is in the map of the next window.
 	 */
 	if (!cpu->ids) {
 		add_nameless(tasks, i, open, "(at the end)");
@@ -166,15 +172,19 @@ static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 		memcpy(task->comm, cpu->comm, sizeof(cpu->comm));
 	}
 	tasks->list[cpu->own].ns += open;
-	/* carry_ns of a task that was already running at the previous sample */
+	/*
+	 * if the task was already running at the previous sample, carry_ns contains the run time
+	 * that earlier windows reported
+	 */
 	cpu->carry_ns = (cpu->carry_pid == (uint32_t)cpu->ids ? cpu->carry_ns : 0) + open;
 	cpu->carry_pid = cpu->ids;
 }
 
 /*
- * A task can run in the microseconds between the end of a window and the sample of its CPU. The
- * sample counts this run time in the ended window, but the map counts it in the next window. The
- * task is unknown, so the run time is subtracted from the tasks of the CPU with the most time.
+ * Subtracts the run time that the previous window has already reported. A task can run in the
+ * microseconds between the end of a window and the sample of its CPU. The sample counts this run
+ * time in the ended window, but the map counts it in the next window. The task is unknown, so the
+ * run time is subtracted from the tasks of the CPU with the most time.
  */
 static bool subtract_reported(struct load_tasks *tasks)
 {

@@ -29,11 +29,15 @@ struct load_tasks {
 /* Allocates the arrays. The caller checks @memory->failed. */
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
 		     const struct load_task_now *now, unsigned int nr_cpus);
-/* Stores the running task of each CPU, directly before task_window_seq is incremented. */
+/*
+ * Stores the running task of each CPU. Must be called directly before task_window_seq is
+ * incremented.
+ */
 void load_tasks_note(struct load_tasks *tasks);
 /*
- * Stores the task time of a CPU, the sum of the times of all its tasks. @sample was taken directly
- * after task_window_seq was incremented. If it is invalid, the window has no task times of the CPU.
+ * Stores the task time of a CPU, which equals the sum of the times of all its tasks. @sample was
+ * taken directly after task_window_seq was incremented. If @sample is invalid, the window has no
+ * task times of the CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
 /* Ends the window @window_seq: moves the entries of the window's map to @tasks->list. */

@@ -17,8 +17,8 @@
 /* Two cgroups that ran on the hyperthreads of a physical core at the same time. */
 struct load_pair {
 	/*
-	 * Paths: "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be read, NULL with
-	 * load_opts.cgroup_ids.
+	 * Paths of the cgroups: "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be
+	 * read. NULL with load_opts.cgroup_ids.
 	 */
 	const char *cgroup, *sibling;
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
@@ -38,7 +38,7 @@ struct load_window {
 	const struct load_cpu_window *cpu; /* result of the load source for each CPU */
 	uint32_t parts;			   /* bit n: part n of enum load_part was measured */
 	bool steal_known;		   /* true if a CPU has had stolen time since boot */
-	/* maximum error of the sum of all parts; NaN if the source has no parts */
+	/* maximum error of the sum of all parts over all CPUs; NaN if the source has no parts */
 	double closure_max_ratio;
 	struct load_losses losses;
 
@@ -70,7 +70,10 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/* Result of @source for @cpu, or NULL if it has no result for this CPU. */
+/*
+ * Returns the result of source @source for @cpu in window @w, or NULL if the source has no result
+ * for this CPU.
+ */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the counters of abi/noise.h, which BPF programs update at the same time. */
+/*
+ * Reads the counters of abi/noise.h while BPF programs update them, and subtracts the previous
+ * reading.
+ */
 #include "measure/noise/cells.h"
 
 #include <errno.h>
@@ -12,7 +15,10 @@
 #include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
-/* Maximum number of attempts to copy a noise counter. Updating a counter takes tens of ns. */
+/*
+ * Maximum number of attempts to copy a noise counter. An attempt fails if a BPF program updates the
+ * counter during the copy. An update takes tens of ns.
+ */
 #define TRIES 100
 
 #define CELLS_PER_CPU (LOAD_LINE_KINDS + 1 + LOAD_NR_VECS + NOISE_NR_LINES + NOISE_NR_THREADS)
@@ -41,9 +47,9 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 }
 
 /*
- * Longest event of window @window_seq with the window number in the upper bits, or 0 if unknown.
- * The event may have occurred between the end of the window and the reading. Its length is unknown
- * if it occurred before the previous reading.
+ * Returns the length in ns of the longest event of window @window_seq, with the window number in
+ * the upper bits, or 0 if unknown. The event may have occurred between the end of the window and
+ * the reading. The length is unknown if the event occurred before the previous reading.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -67,7 +73,7 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 		count[i] = now->hist[i] - was->hist[i];
 	p99 = hist_percentile_coarse(count, NOISE_BUCKET_SHIFT, 99);
-	/* an interpolated percentile may exceed the longest event */
+	/* the percentile is interpolated within a bucket, so it may exceed the longest event */
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
@@ -110,11 +116,17 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct 
 	cells->was = blocks_calloc(memory, nr_cpus, sizeof(*cells->was));
 	cells->open = blocks_calloc(memory, nr_cpus, sizeof(*cells->open));
 	cells->open_functions = blocks_calloc(memory, nr_cpus, sizeof(*cells->open_functions));
-	/* one more for the running kernel thread, which has no counter before it is switched out */
+	/*
+	 * one more element per CPU for the running kernel thread, which has no counter before it is
+	 * switched out
+	 */
 	w->sources = blocks_calloc(memory, nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*w->sources));
 	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
 	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
-	/* one more for the running workqueue function, which another function may have replaced */
+	/*
+	 * one more element per CPU for the running workqueue function, which another function may
+	 * have replaced in the table `works`
+	 */
 	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
 	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
 }
@@ -138,7 +150,10 @@ static struct noise_source *add_source(struct noise_cells *cells, unsigned int c
 	return source;
 }
 
-/* Returns NULL if the counter had no event since the last reading. */
+/*
+ * Reads the counter of one noise source and adds the source to the list. Returns NULL if the
+ * counter had no event since the last reading.
+ */
 static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu,
 				      uint64_t window_seq, size_t offset, enum noise_kind kind,
 				      const char *name)
@@ -173,9 +188,9 @@ static struct noise_source *find_thread(struct noise_cells *cells, size_t first,
 }
 
 /*
- * The BPF programs add the run time of a kernel thread only when the thread is switched out. Adds
- * the run time of the running thread, and subtracts the time that earlier windows reported when the
- * thread has been switched out.
+ * Adds the run time of the running kernel thread to its noise source, because the BPF programs add
+ * the run time only when the thread is switched out. For a thread that has been switched out,
+ * subtracts the run time that earlier windows reported.
  */
 static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       size_t first)
@@ -271,7 +286,10 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	*was = now;
 }
 
-/* The name is empty if the kernel has no symbol for the function's address. */
+/*
+ * Adds a workqueue function to the list. The name is empty if the kernel has no symbol for the
+ * address of the function.
+ */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
 {
@@ -309,7 +327,7 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 	return NULL;
 }
 
-/* See add_running_thread(). */
+/* Adds the run time of the running workqueue function to its row; see add_running_thread(). */
 static void add_running_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 				 size_t first)
 {
@@ -388,7 +406,10 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* A victim of noise has one row for each class of noise and CPU. */
+/*
+ * Adds the row @more to the row @sum of the same victim of noise. A victim has one row for each
+ * class of noise and CPU.
+ */
 static void add_hit(void *sum, const void *more)
 {
 	const struct noise_hit *from = more;

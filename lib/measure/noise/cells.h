@@ -6,7 +6,10 @@
 #include "base/array.h"
 #include "measure/noise/window.h"
 
-/* Thread or function that ran at the last reading, and its reported run time. */
+/*
+ * Kernel thread or workqueue function that ran at the last reading, and the part of its run time
+ * that was already reported.
+ */
 struct noise_open {
 	uint64_t key, since_ns, given_ns;
 };
@@ -29,15 +32,18 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *window, st
 void noise_cells_begin(struct noise_cells *cells);
 /*
  * Reads the counters of @cpu for the ended window @window_seq. @task_ns is the task time of the CPU
- * from the start to the end of the window. If @shown is false, adds nothing to the lists of the
- * window.
+ * from the start of the measurement to the end of the window. If @shown is false, adds nothing to
+ * the lists of the window.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
 		      uint64_t task_ns, bool shown);
 /* Merges the rows of each victim, and sorts the lists of victims, sources and functions. */
 void noise_cells_end(struct noise_cells *cells);
 
-/* Setting that would move a noise source to another CPU, or NULL if unknown. */
+/*
+ * Returns the setting that would move a noise source to another CPU, or NULL if no such setting is
+ * known.
+ */
 const char *noise_knob(const struct noise_source *source);
 /* Returns the loss counters of noise since the BPF programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);

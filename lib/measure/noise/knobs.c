@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings that move noise sources to another CPU. The first rule that matches applies. */
+/*
+ * Settings that move noise sources to another CPU. The first element of `rules` that matches the
+ * kind and name of the noise source applies.
+ */
 #include "measure/noise/cells.h"
 
 #include <string.h>

@@ -16,8 +16,9 @@
 #include "measure/load/lines.h"
 
 /*
- * Minimum pause between two searches, as a multiple of the duration of the last search. Searches
- * then take at most 0.5 % of a CPU. A search of 5,000 directories takes about 100 ms.
+ * Minimum pause between two searches of the cgroup directories, as a multiple of the duration of
+ * the last search. With this pause, searches take at most 0.5 % of a CPU. A search of 5,000
+ * directories takes about 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
@@ -42,7 +43,10 @@ static struct noise_name *find(struct noise_names *names, uint64_t id)
 	return NULL;
 }
 
-/* The inode number of a cgroup directory is the cgroup id. */
+/*
+ * Stores the paths of requested cgroups below a directory. The inode number of a cgroup directory
+ * is the cgroup id.
+ */
 static void walk(struct noise_names *names, int parent, const char *name, char *path, size_t len,
 		 int depth)
 {
@@ -73,7 +77,10 @@ static void walk(struct noise_names *names, int parent, const char *name, char *
 	closedir(dir);
 }
 
-/* The exporter lacks the capability for open_by_handle_at(2), so it searches the directories. */
+/*
+ * Finds paths by searching the cgroup directories, because the exporter lacks the capability for
+ * open_by_handle_at(2).
+ */
 static void find_unnamed(struct noise_names *names, const struct noise_hit *hits, size_t nr)
 {
 	uint64_t begin_ns = clock_mono_ns(), end_ns, rest_ns;
@@ -141,7 +148,10 @@ void noise_senders_open(struct noise_senders *senders, struct noise_window *w,
 	w->calls.list = blocks_calloc(memory, nr_cpus, NOISE_NR_SENDS * sizeof(*w->calls.list));
 }
 
-/* Returns "" for a function whose address has no symbol in the kernel. */
+/*
+ * Returns the name of an IPI or of a function that is called by IPI, or "" for a function whose
+ * address has no kernel symbol.
+ */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))
@@ -149,7 +159,10 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 	return entry->sum.key < LOAD_LINE_KINDS ? load_line_kind_name(entry->sum.key) : entry->name;
 }
 
-/* Returns false if CPU @from sent no IPI to one of @cpus since the previous reading @was. */
+/*
+ * Fills @ret_sender if CPU @from sent an IPI to one of @cpus since the previous reading @was.
+ * Returns false if CPU @from sent no such IPI.
+ */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, uint64_t window_seq, bool call,
 		       struct noise_sender *ret_sender)
@@ -191,7 +204,10 @@ static int by_core_and_count(const void *a, const void *b)
 	return CMP(left->cpu, right->cpu) ?: CMP(right->count, left->count) ?: by_pair(a, b);
 }
 
-/* In the majority vote for the sending process, votes for different processes cancel out. */
+/*
+ * Adds the row @more to the row @sum of the same sender of IPIs. In the majority vote for the
+ * sending process, votes for different processes cancel out.
+ */
 static void add_sender(void *sum, const void *more)
 {
 	const struct noise_sender *from = more;
@@ -210,7 +226,10 @@ static void add_sender(void *sum, const void *more)
 	}
 }
 
-/* Merges rows of one IPI that two BPF programs counted, and rows of functions without a name. */
+/*
+ * Merges two rows of an IPI that two BPF programs counted. Also merges the rows of all functions
+ * without a name.
+ */
 static void merge(struct noise_sent *sent)
 {
 	sent->nr = array_merge(sent->list, sent->nr, sizeof(*sent->list), by_pair, add_sender);

@@ -10,7 +10,10 @@
 
 struct noise_name {
 	uint64_t id;
-	/* "" if the last search of the directories did not find the cgroup */
+	/*
+	 * path of the cgroup; "" if the last search of the cgroup directories did not find the
+	 * cgroup
+	 */
 	char path[NOISE_CGROUP_SIZE];
 };
 
@@ -28,8 +31,8 @@ struct noise_names {
 void noise_names_open(struct noise_names *names, const char *mount);
 void noise_names_close(struct noise_names *names);
 /*
- * Sets the paths of the victims: "(gone)" if the cgroup was removed, "(new)" if it appeared after
- * the last search of the directories.
+ * Sets the cgroup paths of the victims in @hits: "(gone)" if the cgroup was removed, "(new)" if the
+ * cgroup appeared after the last search of the cgroup directories.
  */
 void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t nr);
 

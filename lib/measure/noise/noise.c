@@ -115,7 +115,10 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 	[NOISE_KIND_THREAD] = NOISE_THREAD,
 };
 
-/* The time of an NMI also counts for the source that the NMI interrupts, so it is not added. */
+/*
+ * Sums the times of the noise sources of a CPU. The time of an NMI is not added, because the time
+ * of the source that the NMI interrupts already includes it.
+ */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
 	array_for_each(source, m->window.sources, m->window.nr_sources) {
@@ -130,8 +133,9 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 }
 
 /*
- * The closure error of the load parts, plus the differences between noise and load parts of the
- * times of hardirqs, softirqs and tasks, as a share of the window.
+ * Returns the closure error as a share of the window. The closure error is the closure error of the
+ * load parts, plus the differences between noise measurement and load parts in the times of
+ * hardirqs, softirqs and tasks.
  */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measurement of `subtick noise`: interrupts, softirqs, kernel threads, and their victims. */
+/*
+ * Measurement of `subtick noise`: interrupts, softirqs and kernel threads on each CPU, and the
+ * tasks that they interrupt.
+ */
 #ifndef SUBTICK_MEASURE_NOISE_H
 #define SUBTICK_MEASURE_NOISE_H
 
@@ -21,7 +24,10 @@ extern const struct noise_limits noise_no_limits;
 /* Default limits of --isolated. */
 extern const struct noise_limits noise_isolated_limits;
 
-/* Parses NOISE_LIMITS_FORM. Returns false if @word is invalid. */
+/*
+ * Parses a limit of the form NOISE_LIMITS_FORM into @limits. Returns false if @word is not a valid
+ * limit.
+ */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
 /* True if a value of @core exceeds its limit. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);

@@ -62,11 +62,17 @@ struct noise_function {
 	uint64_t ns;		    /* CPU time without the time of interrupts */
 	/* longest time that the workqueue function ran without a context switch; 0 if unknown */
 	uint64_t longest_ns;
-	/* from queueing to execution; delay.count: executions with a known delay */
+	/*
+	 * delay of the function from queueing to execution; delay.count is the number of executions
+	 * with a known delay
+	 */
 	struct noise_times delay;
 };
 
-/* A victim of noise: a cgroup, the idle task or kernel threads. Sums over all requested CPUs. */
+/*
+ * A victim of noise: a cgroup, the idle task or kernel threads. Times and counts are sums over all
+ * requested CPUs.
+ */
 struct noise_hit {
 	uint64_t key; /* key of struct noise_victim */
 	char cgroup[NOISE_CGROUP_SIZE];
@@ -105,7 +111,10 @@ struct noise_core {
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
 	uint64_t part_ns[LOAD_NR_PARTS];  /* time by load part (enum load_part) */
-	/* stolen time, included in class_ns, task_ns and part_ns; UINT64_MAX if unknown */
+	/*
+	 * stolen time of the CPU, which class_ns, task_ns and part_ns include; UINT64_MAX if
+	 * unknown
+	 */
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
@@ -140,7 +149,7 @@ struct noise_window {
 	size_t nr_delays;
 	struct noise_function *functions; /* workqueue functions by CPU, most time first */
 	size_t nr_functions;
-	/* softirq delays by vector over all requested CPUs; see NOISE_BUCKET_SHIFT */
+	/* histogram of softirq delays by vector over all requested CPUs; see NOISE_BUCKET_SHIFT */
 	uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
 	bool has_senders;
 	bool calls_known; /* true if the kernel has a tracepoint for function calls by IPI */

@@ -38,7 +38,10 @@ static void set_windows(struct overview *o)
 	o->window.noise = parts[OVERVIEW_NOISE] ? noise_window(parts[OVERVIEW_NOISE]) : NULL;
 }
 
-/* Closes a measurement that fails. If the load measurement fails, the whole overview fails. */
+/*
+ * Starts or reads all measurements, and closes a measurement that fails. If the load measurement
+ * fails, the whole overview fails.
+ */
 static int each_part(struct overview *o, bool start, struct err *err)
 {
 	for (int i = 0; i < OVERVIEW_NR_PARTS; i++) {
@@ -93,8 +96,8 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * The rows of runq are sorted by wait time. If the array of settings is too small, it contains the
- * culprits that cause the longest waits.
+ * The rows of runq are sorted by wait time, longest first. If the array of settings is too small
+ * for all culprits, it contains the settings of the culprits that cause the longest waits.
  */
 void overview_read_settings(struct overview_window *w)
 {
@@ -200,8 +203,9 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Opens load and noise with one source. If opening fails, tries again without senders of IPIs,
- * because the kernel may lack their tracepoints, and then without noise.
+ * Opens the load measurement and the noise measurement, which share a source. If opening fails,
+ * tries again without senders of IPIs, because the kernel may lack tracepoints for IPIs. If the
+ * second attempt fails, opens the load measurement alone.
  */
 static int open_load(struct overview *o, struct err *err)
 {
@@ -261,7 +265,10 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .percentiles = {99},
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
-				 /* 256 rows, so that even a culprit of a few waits has a row */
+				 /*
+				  * up to 256 blame rows per victim, so that even a culprit of a few
+				  * waits has a row
+				  */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};
 	struct overview *o = calloc(1, sizeof(*o));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures load, runq, noise and passive wake-ups in one window, with tasks and settings. */
+/*
+ * Measures load, runq, noise and passive wake-ups in one window. Lists the tasks with the most CPU
+ * time, and reads the settings of cgroups.
+ */
 #ifndef SUBTICK_MEASURE_OVERVIEW_H
 #define SUBTICK_MEASURE_OVERVIEW_H
 
@@ -25,19 +28,25 @@ enum overview_part {
 
 struct overview_opts {
 	/*
-	 * Tasks to list per CPU. With 0 the overview lists one task per CPU, omits softirq vectors,
-	 * and measures only p99.
+	 * Number of tasks to list per CPU. If `top` is 0, the overview lists one task per CPU,
+	 * omits softirq vectors, and measures p99 as the only percentile.
 	 */
 	uint32_t top;
 	bool pressure;
-	/* cgroups that share a core; without hyperthreads sets err->unsupported */
+	/*
+	 * Measure which cgroups share a physical core. On machines without hyperthreads
+	 * overview_open() fails with err->unsupported.
+	 */
 	bool cores;
 };
 
 /* Results of all measurements of the overview for one window, valid until the next read. */
 struct overview_window {
 	const struct load_window *load;
-	/* NULL if the measurement is unavailable; `errs` contains the reason. */
+	/*
+	 * Results of the measurements. The result of an unavailable measurement is NULL, and `errs`
+	 * contains the reason.
+	 */
 	const struct runq_window *runq;
 	const struct wake_window *wake;
 	const struct noise_window *noise;
@@ -52,11 +61,12 @@ struct overview_window {
 };
 
 int overview_open(const struct overview_opts *opts, struct meter **ret_meter, struct err *err);
-/* Sets the mount points for the cgroup hierarchy of the runq measurement. */
+/* Sets the cgroup mount points in @window for the cgroup hierarchy of the runq measurement. */
 void overview_find_mounts(struct overview_window *window);
 /*
- * Reads the settings of cgroups with starved tasks or long waits, and of their culprits, from the
- * results of load and runq and the mounts.
+ * Reads the settings of cgroups with starved tasks or long waits, and of the cgroups that cause
+ * these waits. @window must contain the results of load and runq, the mount points, and an array of
+ * OVERVIEW_CGROUPS settings.
  */
 void overview_read_settings(struct overview_window *window);
 const struct overview_window *overview_window(const struct meter *meter);

@@ -15,7 +15,10 @@ struct dir {
 	unsigned int len;
 };
 
-/* Returns false if the file does not exist or its path is too long. */
+/*
+ * Reads a file in the directory of a cgroup. Returns false if the file does not exist or its path
+ * is too long.
+ */
 static bool read_in(const struct dir *dir, const char *file, char *buf, size_t size)
 {
 	char path[2 * SETTINGS_PATH + 64];

@@ -42,15 +42,19 @@ struct settings {
 	unsigned int nr_cpusets;
 };
 
-/* Mount points of the hierarchies with cpu and cpuset; "" if not mounted. */
+/*
+ * Mount points of the hierarchies with the controllers cpu and cpuset. A mount point is "" if the
+ * hierarchy is not mounted.
+ */
 struct settings_mounts {
 	char cpu[SETTINGS_PATH], cpuset[SETTINGS_PATH];
 	bool v1;
 };
 
 /*
- * @cpuset_path is the path of the cgroup in the hierarchy of controller cpuset, or "" if unknown;
- * it differs from @path only in cgroup v1. @root: see host/file.h.
+ * Reads the settings of the cgroup @path. @cpuset_path is the path of the cgroup in the hierarchy
+ * of controller cpuset, or "" if unknown; it differs from @path only in cgroup v1. @root is the
+ * directory that contains /proc and /sys, or NULL for / (host/file.h).
  */
 void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,
 		   const char *cpuset_path, struct settings *ret_settings);

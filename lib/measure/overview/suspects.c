@@ -30,7 +30,7 @@ struct ran {
 	bool exited;
 };
 
-/* Processes that a build or a script starts have at most this number of short-lived ancestors. */
+/* Maximum number of short-lived ancestors to skip. Processes of a build or a script have fewer. */
 #define GENERATIONS_MAX 8
 
 static int by_pid(const void *a, const void *b)
@@ -51,8 +51,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Merges the rows of a task. The merged row has the CPU on which the task ran longest. The merged
- * rows are sorted by PID. Returns their number.
+ * Merges the rows of a task that ran on several CPUs. The merged row has the CPU on which the task
+ * ran longest. The merged rows are sorted by PID. Returns the number of rows left.
  */
 static size_t merge(const struct load_task *tasks, size_t nr, struct ran *ran,
 		    struct suspects *list)
@@ -120,7 +120,7 @@ void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSP
 		int at = 0;
 
 		line += *line == '\n';
-		/* "0::/path" for v2, "4:cpu,cpuacct:/path" for v1 */
+		/* /proc/PID/cgroup has lines "0::/path" for v2, "4:cpu,cpuacct:/path" for v1 */
 		names[0] = '\0';
 		if (sscanf(line, "%*u:%255[^:\n]:%n", names, &at) < 1)
 			sscanf(line, "0::%n", &at);
@@ -141,7 +141,10 @@ static void read_policy(struct suspect *s)
 	s->nice = attr.sched_nice;
 }
 
-/* The kernel uses autogroups only with sched_autogroup_enabled, in the root cgroup. */
+/*
+ * Reads the autogroup of a task. The kernel uses autogroups only if the sysctl
+ * sched_autogroup_enabled is 1, and only for tasks in the root cgroup.
+ */
 static void read_autogroup(const char *root, struct suspect *s)
 {
 	char text[64];
@@ -234,8 +237,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			continue;
 		}
 		/*
-		 * Each further live task used little CPU time, but the sum of all exited tasks may
-		 * be large.
+		 * Skip live tasks after SUSPECTS_LIVE tasks, because each further task used little
+		 * CPU time. Keep exited tasks, because the sum of their CPU times may be large.
 		 */
 		if (live == SUSPECTS_LIVE && !ran[i].exited)
 			continue;
@@ -266,7 +269,7 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 	    sys_read_file(root, SYS_PATH("/proc/%u/task/%u/stat", process, pid), text,
 			  sizeof(text)) < 0)
 		return;
-	/* the task name in parentheses may contain any character */
+	/* the task name in /proc/PID/stat is in parentheses and may contain any character */
 	state = strrchr(text, ')');
 	if (!state || strncmp(state, ") R", 3) || pidstat_parse(text, &stat) ||
 	    stat.flags & PF_KTHREAD)
@@ -288,7 +291,10 @@ void runnable_read(const char *root, struct runnable *ret_list)
 	DIR *proc, *threads;
 
 	ret_list->nr = 0;
-	/* "0.00 0.01 0.05 2/123 4567": 2 tasks are runnable */
+	/*
+	 * in the line "0.00 0.01 0.05 2/123 4567" of /proc/loadavg, 2 is the number of runnable
+	 * tasks
+	 */
 	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*s %*s %*s %u", &runnable) < 1 || runnable < 3)
 		return;
@@ -313,7 +319,10 @@ void runnable_read(const char *root, struct runnable *ret_list)
 		closedir(proc);
 }
 
-/* Upper bound of the CPU time of a task: rows with PID UINT32_MAX may belong to any task. */
+/*
+ * Returns an upper bound of the CPU time in ns of the task @pid in the window. The bound includes
+ * rows with PID UINT32_MAX, because the CPU time in these rows may belong to any task.
+ */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {
 	uint64_t ns = 0;

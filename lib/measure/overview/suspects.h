@@ -17,8 +17,8 @@
 #define SUSPECT_NAME  64
 #define RUNNABLE_MAX  256 /* maximum number of runnable tasks that are stored */
 /*
- * A starved task ran for less than this share of the window, and for less than a quarter of its
- * fair share.
+ * Maximum CPU time of a starved task, as a share of the window. A starved task ran for less than
+ * this share, and for less than a quarter of its fair share.
  */
 #define STARVED 0.05
 
@@ -33,12 +33,15 @@ struct suspect {
 	uint64_t cgroup_id;	   /* id of `cgroup`, or 0 if unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
-	/* runnable during the whole window, but ran for less than STARVED of the window */
+	/*
+	 * the task was runnable during the whole window, but ran for less than STARVED of the
+	 * window
+	 */
 	bool starved;
 	int policy, priority, nice; /* values from sched_getattr(2) */
 	/*
-	 * Number of the task's autogroup, in which the kernel schedules the tasks of a session; 0
-	 * without autogroup or outside the root cgroup.
+	 * Number of the task's autogroup, the group as which the kernel schedules the tasks of a
+	 * session; 0 without an autogroup or outside the root cgroup.
 	 */
 	uint32_t autogroup;
 	uint64_t ns; /* CPU time in the window */
@@ -56,7 +59,10 @@ struct suspect {
 };
 
 struct suspects {
-	/* SUSPECTS_MAX tasks, most time first; NULL if the CPU time of tasks is not measured */
+	/*
+	 * array of SUSPECTS_MAX tasks, most CPU time first; NULL if the CPU time of tasks is not
+	 * measured
+	 */
 	struct suspect *list;
 	size_t nr;
 	uint64_t own_ns; /* CPU time of subtick, which is not a task in `list` */
@@ -73,13 +79,17 @@ struct runnable {
 	size_t nr;
 };
 
-/* Lists runnable tasks except kernel threads; none if fewer than two besides the caller. */
+/*
+ * Lists runnable tasks except kernel threads. @ret_list is empty if fewer than two tasks besides
+ * the caller are runnable.
+ */
 void runnable_read(const char *root, struct runnable *ret_list);
 
 /*
- * Marks or adds starved tasks: runnable at the beginning and at the end of the window, and either
- * without CPU time, or with ended waits of at least half of the window. @tasks contains the CPU
- * times of the window, @cpus is the number of CPUs.
+ * Marks starved tasks in the list, and adds starved tasks that the list lacks. A starved task was
+ * runnable at the beginning and at the end of the window. A starved task either never ran in the
+ * window, or its waits that ended in the window add up to at least half of the window. @tasks
+ * contains the CPU times of the window. @cpus is the number of CPUs.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
@@ -87,8 +97,9 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 			  struct suspects *suspects);
 
 /*
- * Fills @ret_suspects from the tasks of a load window. @v1: cgroup paths of the v1 controllers.
- * @root: see host/file.h. Returns 0 or -ENOMEM.
+ * Fills @ret_suspects from the tasks of a load window. If @v1 is true, uses the cgroup paths of the
+ * v1 controllers. @root is the directory that contains /proc and /sys, or NULL for / (host/file.h).
+ * Returns 0 or -ENOMEM.
  */
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects);
@@ -96,7 +107,10 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 /* Returns the task with the most CPU time among the live tasks that ran mostly on @cpu, or NULL. */
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu);
 
-/* Path in @text, the content of /proc/PID/cgroup, or "". @controller is NULL for cgroup v2. */
+/*
+ * Extracts a path from @text, the content of /proc/PID/cgroup. @controller selects the hierarchy;
+ * NULL selects cgroup v2. @ret_path is "" if @text has no line of the hierarchy.
+ */
 void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSPECT_PATH]);
 
 #endif

@@ -76,7 +76,7 @@ out:
 	return rc;
 }
 
-/* Attaches the BPF programs, then finds the CPUs that are already idle. */
+/* Attaches the BPF programs, then finds the CPUs that were already idle at that time. */
 static int attach(struct runq_avoidable *a, struct err *err)
 {
 	sys_bpf_log_begin();
@@ -124,7 +124,10 @@ static uint64_t lost(const struct runq_avoidable *a, uint64_t *ret_full)
 	return sum;
 }
 
-/* Deletes the table entries of all groups that are not in @keep, which may be NULL. */
+/*
+ * Deletes the entries of all groups that are not in @keep from the table of avoidable waits. @keep
+ * may be NULL.
+ */
 static int delete_others(struct runq_avoidable *a, const struct runq_waits_list *keep,
 			 struct err *err)
 {
@@ -189,7 +192,10 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 	for (size_t i = 0; !rc && i < list->nr; i++)
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
-	/* only this deletion frees entries of removed cgroups that the filter excludes */
+	/*
+	 * If the table is full, delete the entries of ended groups. Entries of removed cgroups that
+	 * the filter excludes are never read, so nothing else deletes them.
+	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);
 	a->full = full;

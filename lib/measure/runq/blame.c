@@ -25,7 +25,7 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* row 0 counts the waits of all pairs without a row */
+	/* row 0 counts the waits of all pairs of victim and culprit without their own row */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
@@ -46,7 +46,7 @@ void runq_blame_close(struct runq_blame_table *table)
 	free(table->left);
 }
 
-/* Computes the growth of a blame counter since @was. Returns false without growth. */
+/* Computes the growth of a blame counter from @was to @now. Returns false if it did not grow. */
 static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 			 struct runq_charge *ret_more)
 {
@@ -58,7 +58,10 @@ static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 	return true;
 }
 
-/* Computes the growth of cell @i, one pair on one CPU. Returns false without growth. */
+/*
+ * Computes the growth of cell @i since its last read. A cell has the blame counters of one pair on
+ * one CPU. Returns false if the counters did not grow.
+ */
 static bool cell_advance(struct runq_blame_table *table, size_t i, const struct runq_chunks *chunks,
 			 uint64_t pair, struct runq_row *ret_row)
 {
@@ -87,7 +90,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 		if (cell_advance(table, i, chunks, pair, &row) &&
 		    array_push(table->left, table->nr_left, row))
 			return err_set(err, -ENOMEM, "out of memory");
-		/* the next pair in the cell continues its counters */
+		/* the counters of a cell are not reset when another pair gets the cell */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -103,13 +106,19 @@ static void rows_find(struct runq_blame_table *table)
 	}
 }
 
-/* Computes the growth of blame row @i since its last read. Returns false without growth. */
+/*
+ * Computes the growth of blame row @i since its last read. Returns false if the counters did not
+ * grow.
+ */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
 	const volatile struct runq_row *row = &table->rows[i];
 
 	ret_row->pair = (struct runq_pair){row->pair.victim, row->pair.culprit};
-	/* The stores of the BPF programs are unordered: counters may be visible before keys. */
+	/*
+	 * The stores of the BPF programs are unordered, so the counters of a new row may be visible
+	 * before its pair of keys.
+	 */
 	if (!ret_row->pair.victim || !ret_row->pair.culprit)
 		return false;
 	return charge_grows((struct runq_charge){row->charge.wait_ns, row->charge.count},
@@ -145,9 +154,9 @@ static void row_mark_late(struct runq_blame_table *table, size_t i)
 }
 
 /*
- * True if a row can be freed: its victim or culprit ended, and its counters did not grow between
- * two reads. A row can appear after the end of a group, while a CPU still counts a wait of the
- * group.
+ * True if a blame row can be freed: its victim or its culprit has ended, and its counters did not
+ * grow between two reads. A blame row can appear after the end of a group, because a CPU may still
+ * be counting a wait of the group.
  */
 static bool row_can_free(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 			 size_t nr_retired)
@@ -182,7 +191,10 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/* Reads the blame table. Rows with unchanged counts are skipped if no row can be freed. */
+/*
+ * Reads all rows of the blame table. If no blame row can be freed, skips rows with unchanged
+ * counts.
+ */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {

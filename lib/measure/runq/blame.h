@@ -28,7 +28,7 @@ struct runq_blame_table {
 	size_t nr_rows; /* index of the first row that was never used */
 	struct blocks memory; /* memory of the arrays rows_prev, cells_prev and late */
 	struct runq_charge *rows_prev, *cells_prev;
-	/* by row: true if the row last grew after its victim or culprit had ended */
+	/* for each row: true if its counters last grew after its victim or its culprit had ended */
 	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last runq_blame_read() */
@@ -39,16 +39,17 @@ struct runq_blame_table {
 int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
- * Returns the growth of all pairs since the last call, unsorted and valid until the next call.
- * Frees the rows of ended groups, whose keys are in @retired. @chunks converts slot references to
- * keys.
+ * Returns the growth of the counters of all pairs of victim and culprit since the last call.
+ * *@ret_rows is unsorted and valid until the next call. Frees the rows of ended groups, whose keys
+ * are in @retired. @chunks converts slot references to keys of groups.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
- * Frees the cells whose victim or culprit is a slot for which @over returns true. The next
- * runq_blame_read() returns their growth. Call runq_blame_leave() before the slots are reused.
+ * Frees the cells whose victim or culprit is a slot for which @over returns true: the slot of an
+ * ended group. The next runq_blame_read() returns the growth of the freed cells. Must be called
+ * before the slots are reused for other groups.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,

@@ -12,7 +12,10 @@
 #include "measure/core/core.h"
 #include "host/bpf.h"
 
-/* Slots to keep free: SPARE_MIN plus a quarter of the used slots, at most SPARE_MORE. */
+/*
+ * Number of slots to keep free: SPARE_MIN plus a quarter of the used slots, but at most SPARE_MIN
+ * plus SPARE_MORE.
+ */
 #define SPARE_MIN  256
 #define SPARE_MORE 512
 
@@ -185,7 +188,10 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	if (mapped == MAP_FAILED) {
 		rc = sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
-		/* the update waits about 10 ms for an RCU grace period */
+		/*
+		 * The update of the map waits for an RCU grace period of about 10 ms. Updates are
+		 * rare, because each chunk has many slots.
+		 */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory of slots. A chunk is a BPF map with RUNQ_CHUNK slots. */
+/*
+ * Memory of slots. A slot has the counters of one group (abi/runq.h). A chunk is a BPF map with
+ * RUNQ_CHUNK slots. A new chunk is created before all slots are used.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
 
@@ -24,14 +27,23 @@ struct runq_chunks {
 	size_t nr_free; /* number of free slots at the last count */
 };
 
-/* Histograms per slot: CPUs rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
+/*
+ * Returns the number of histograms per slot: one per CPU, rounded up to a power of two, at most
+ * RUNQ_MAX_STRIPES.
+ */
 unsigned int runq_stripes(unsigned int cpus);
 /* Return the offset of the per-CPU cells in a slot, and the size of a slot. */
 size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
-/* Number of slots in the first chunk, which is memory at a fixed address. */
+/*
+ * Returns the number of slots in the first chunk, a memory area of RUNQ_FIRST_BYTES at a fixed
+ * address.
+ */
 unsigned int runq_first_slots(const struct runq_shape *shape);
-/* Slots for @nr_groups groups, plus spare slots unless @fixed, rounded up to whole chunks. */
+/*
+ * Returns the number of slots for @nr_groups groups, rounded up to whole chunks. Adds spare slots
+ * unless @fixed is true.
+ */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 
 /* Options that determine the memory of all BPF maps of runq. */
@@ -48,10 +60,10 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 
 /* Creates a BPF array that user space can map. Returns the descriptor of the array or -errno. */
 int runq_map_create(const char *name, size_t bytes, unsigned int entries);
-/* Creates the BPF map of a later chunk. Returns its descriptor or -errno. */
+/* Creates the BPF map of a chunk other than the first. Returns its descriptor or -errno. */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
-/* Allocates slots for @nr_groups groups and spare slots. @first_chunk is mapped memory. */
+/* Allocates slots for @nr_groups groups and spare slots. @first_chunk is the mapped first chunk. */
 int runq_chunks_open(struct runq_chunks *chunks, void *first_chunk, size_t nr_groups,
 		     struct err *err);
 void runq_chunks_close(struct runq_chunks *chunks);
@@ -59,13 +71,22 @@ void runq_chunks_close(struct runq_chunks *chunks);
 /* Returns the number of slots in all chunks, used or free. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
-/* Slot number of @slot_ref (RUNQ_LATER_CHUNK), or a number from runq_chunks_slots() on. */
+/*
+ * Returns the number of the slot with the reference @slot_ref (RUNQ_LATER_CHUNK). If no slot has
+ * this reference, the result is at least runq_chunks_slots().
+ */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
-/* Converts RUNQ_RAN_WHO(), a slot reference or a RUNQ_WHO_* value, to a key. */
+/*
+ * Converts @who, as in RUNQ_RAN_WHO(), to a key. A slot reference becomes the key of the slot's
+ * group, and a RUNQ_WHO_* value becomes a reserved key.
+ */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err);
-/* Subtracts @taken from the free slots. Adds chunks if too few slots are free. */
+/*
+ * Subtracts @taken slots, which new groups use, from the number of free slots. Adds chunks if too
+ * few slots are free.
+ */
 int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err);
 /* Sets the number of slots in use to @used, and adds chunks if too few slots are free. */
 int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err);

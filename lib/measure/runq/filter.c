@@ -57,7 +57,10 @@ bool runq_filter_any(const struct runq_filter *filter)
 	return filter->nr || (filter->rules && filter->rules->nr);
 }
 
-/* Names that the rules compare. Known names are final, except of containers outside pods. */
+/*
+ * Names by which the rules of --include and --exclude select a group. A known name does not change,
+ * unless the group is a container outside pods.
+ */
 static struct runq_rules_names names_of(const struct runq_group *group)
 {
 	static const struct runq_group_names none;

@@ -9,7 +9,10 @@
 
 #include "pods/name.h"
 
-/* Buffer size of a path: names, a slash before each name, and the mark "/…(ID)". */
+/*
+ * Buffer size for the path of a cgroup: the names in struct runq_head, a slash before each name,
+ * and the mark "/…(ID)" of a truncated path.
+ */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
@@ -47,8 +50,9 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 	char *to = ret_path;
 
 	/*
-	 * A mark replaces the beginning of a path with more levels than the BPF programs read. The
-	 * cgroup id distinguishes truncated paths that end with the same names.
+	 * If a path has more levels than the BPF programs read, a mark replaces its missing
+	 * beginning. The cgroup id in the mark distinguishes truncated paths that end with the same
+	 * names.
 	 */
 	if (head->depth >= RUNQ_DEPTH)
 		to += sprintf(to, "/…(%" PRIu64 ")", (uint64_t)head->cgroup_id);
@@ -65,7 +69,7 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
 {
-	/* the programs can reuse the slot for another group at any time */
+	/* copy the head: the BPF programs can reuse the slot for another group at any time */
 	struct runq_head copy = *head;
 	struct runq_group group = {
 		.key = key, .cgroup_id = copy.cgroup_id, .pid = copy.pid, .tgid = copy.tgid};

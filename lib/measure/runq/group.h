@@ -34,32 +34,41 @@ struct runq_group {
 	bool gone;  /* true if the cgroup was removed or the task exited */
 	bool sum;   /* true for a rollup row, which is the sum of several groups */
 	bool alive; /* rollup row: true if at least one of its groups still exists */
-	/* path of the (task's) cgroup; for other kinds of groups the name of the group */
+	/*
+	 * path of the cgroup, or of the task's cgroup; for other kinds of groups the name of the
+	 * group
+	 */
 	const char *path;
 	/* names that are parts of `path`; a member is NULL if `path` does not contain its name */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* names from the container runtime; NULL while unknown */
 	uint64_t names_at;		/* value of pods_generation() at the last lookup of names */
-	/* referenced rollup row that includes the group; NULL before the first lookup */
+	/*
+	 * Rollup row that includes the group, which has a reference to the row. NULL before the
+	 * first lookup of the row.
+	 */
 	struct runq_group *rollup;
 	/* rollup row: text with label_len bytes that identifies the row */
 	const char *label;
 	size_t label_len;
 	/* avoidable waits from the start of the measurement until the end of the last window */
 	struct runq_avoidable_waits avoidable;
-	/* length of the VM's name at the start of the path, or 0 if the row is not a VM */
+	/* rollup row of a VM: length of the VM's name at the start of `path`; else 0 */
 	uint32_t vm_len;
 	const char *vm_cgroup; /* cgroup of the first thread of this row that waited, or NULL */
 	/* number of the vCPU, or UINT32_MAX for a whole VM and for threads that are not vCPUs */
 	uint32_t vcpu;
-	/* window in which the VM of a task is looked up again, or 0 */
+	/* for a task: number of the window in which its VM is looked up again, or 0 */
 	uint64_t vm_window;
 	uint32_t row;	  /* rollup row: index of the row in the window plus 1, or 0 */
 	uint32_t pod_len; /* length of the pod's path, which is a prefix of path */
 	unsigned int refs;
 };
 
-/* Copies @from without names and rollup row. NULL: out of memory. The caller owns the reference. */
+/*
+ * Copies @from, which must have no names and no rollup row, and sets the path of the copy to @path.
+ * Returns NULL if out of memory. The caller owns the only reference to the returned group.
+ */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from @head, the head of the slot. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
@@ -71,7 +80,10 @@ void runq_group_put(const struct runq_group *group);
 
 struct pods;
 
-/* Looks up unknown names of @group. Only names of containers outside pods can change. */
+/*
+ * Looks up the names of the pod and the container of @group if they are unknown. Only names of
+ * containers outside pods can change.
+ */
 void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 
 enum runq_party_kind {
@@ -93,11 +105,15 @@ struct runq_party {
 	const struct runq_group *group; /* group, or NULL if the kind is not RUNQ_PARTY_GROUP */
 };
 
-/* Returns the party with @key. @group is the group with @key, or NULL. */
+/* Returns the victim or culprit with @key. @group is the group with this key, or NULL. */
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
-/* Identifier for machines: name and PID of a task, written to @buf, else the path. */
+/*
+ * Identifier of a victim or culprit for machine-readable output. The identifier of a task is its
+ * name and PID, which are written to @buf. The identifier of any other victim or culprit is its
+ * path.
+ */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Name to display: name of the pod or container if known, else runq_party_key(). */
 const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32]);

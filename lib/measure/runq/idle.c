@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that count waits for idle CPUs, and names the rows of their table. */
+/*
+ * Loads the BPF programs that count waits for idle CPUs, reads their table, and adds the names of
+ * groups and idle states.
+ */
 #include "measure/runq/idle.h"
 
 #include <errno.h>
@@ -107,7 +110,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = nr_cpus;
-	/* the exporter later drops its access to /sys */
+	/* read the names of idle states now, because the exporter later drops its access to /sys */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err) ?: start(idle, opts, err);
 	if (rc)

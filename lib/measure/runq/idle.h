@@ -19,9 +19,15 @@ struct runq_idle_row {
 	struct runq_idle_waits waits;
 };
 
-/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
+/*
+ * Loads and attaches the BPF programs that count waits for idle CPUs. The cgroup hierarchy in @opts
+ * must not be AUTO.
+ */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
-/* Fills idle_states of @window. Call after runq_kernel_window(), which finds the groups. */
+/*
+ * Ends the window and fills idle_states of @window. Must be called after runq_kernel_window(),
+ * which finds the names of groups.
+ */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
 		     struct runq_rollup *rollup, struct err *err);
@@ -29,7 +35,8 @@ void runq_idle_close(struct runq_idle *idle);
 
 /*
  * Sorts the reading @now by key and subtracts the earlier reading @before, which is sorted by key.
- * @ret_rows has room for @nr_now rows. Returns the number of rows whose counts grew, in @ret_rows.
+ * Stores the rows whose counts grew in @ret_rows, which has room for @nr_now rows. Returns the
+ * number of these rows.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

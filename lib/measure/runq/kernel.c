@@ -22,7 +22,10 @@
 #include "host/cpu.h"
 #include "pods/pods.h"
 
-/* CPU time after which the exporter does not retry a comparison with run_delay */
+/*
+ * CPU time after which the exporter does not retry a comparison of the wait times with the kernel's
+ * run_delay
+ */
 #define WALKS_NS	 (NSEC_PER_MSEC / 2)
 #define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 #define EVENTS_AT_ONCE	 1024
@@ -42,7 +45,7 @@ struct runq_kernel {
 	/* values of pods_generation() and slots.names_built at the last lookup of names */
 	uint64_t named_generation, named_built;
 
-	/* reason why load keeps its own program on sched_switch */
+	/* reason why runq's program does not replace load_switch of the load source */
 	struct err separate_err;
 	uint64_t open_ns;
 	/* time and sums of the last comparison with run_delay; members for other losses are 0 */
@@ -71,8 +74,8 @@ static int on_event(void *ctx, void *data, size_t len)
 }
 
 /*
- * Starts the estimate of a run queue clock's offset from CLOCK_MONOTONIC. The initial drift is the
- * NTP rate, because NTP adjusts only CLOCK_MONOTONIC.
+ * Initializes the estimate of the offset of a run queue's clock from CLOCK_MONOTONIC. The initial
+ * drift between the two clocks is the NTP rate, because NTP adjusts only CLOCK_MONOTONIC.
  */
 static void start_clock(struct runq_clock *clock)
 {
@@ -95,7 +98,10 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	array_for_each(task, k->tasks, RUNQ_NR_TASKS)
 		*task = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		/* runq shares this memory with load, so an earlier runq may have used it */
+		/*
+		 * reset the memory that runq shares with load, because an earlier runq measurement
+		 * may have used it
+		 */
 		k->cores[cpu].runq = (struct runq_cpu){
 			.skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu)};
 		start_clock(&k->cores[cpu].runq.clock);
@@ -142,7 +148,10 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	return k->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
 }
 
-/* Loads a program on sched_switch for both load and runq, or else one for runq alone. */
+/*
+ * Loads a program on sched_switch that measures both CPU time (load) and waits (runq). If this
+ * program cannot be loaded, loads a program for runq alone.
+ */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
 {
@@ -257,7 +266,10 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 	return rc;
 }
 
-/* Sum of run_delay of all tasks, also exited ones; 0 if the kernel has no run_delay. */
+/*
+ * Returns the sum of run_delay of all tasks in ns, including exited tasks, or 0 if the kernel has
+ * no run_delay.
+ */
 static uint64_t run_delays(struct runq_kernel *k)
 {
 	k->core.skel->data->delay_live_ns = 0;
@@ -267,8 +279,9 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Sum of all waits since the start. The BPF programs add up only the waits of groups outside of the
- * first chunk; all other waits are read from the slots.
+ * Returns the sum of all waits since the start in ns. The BPF programs add up only the waits of
+ * groups whose slots are outside of the first chunk. The waits of all other groups are read from
+ * their slots.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
@@ -280,7 +293,10 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	for (unsigned int slot = 0; slot < k->slots.chunks.first_slots; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/* most of the 2 MiB of the first chunk is usually unused */
+		/*
+		 * skip slots that were never used: most of the 2 MiB of the first chunk is usually
+		 * unused
+		 */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);
@@ -289,9 +305,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads run_delay between two reads of the sum of waits. Retries if the two sums differ by more
- * than 1 ms, for example after preemption. The exporter does not retry after WALKS_NS of CPU time,
- * because run_delay of 5,000 tasks takes 1 ms.
+ * Reads the kernel's run_delay of all tasks between two reads of the sum of waits. Retries if the
+ * two sums differ by more than 1 ms, for example because subtick was preempted. The exporter does
+ * not retry after WALKS_NS of CPU time, because reading run_delay of 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {

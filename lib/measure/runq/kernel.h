@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BPF programs of runq, with their slots, events, blame tables and loss counters. */
+/*
+ * The BPF programs of runq, with the slots, events, blame tables and loss counters of these
+ * programs.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_KERNEL_H
 #define SUBTICK_MEASURE_RUNQ_KERNEL_H
 
@@ -28,13 +31,22 @@ void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
 /* Returns a descriptor that becomes readable when runq_kernel_events() should be called. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
-/* Handles new and ended groups. Returns the long waits, valid until the next call. */
+/*
+ * Handles the events of the BPF programs: allocates slots for new groups and frees slots of ended
+ * groups. *@ret_waits contains the long waits and is valid until the next call.
+ */
 int runq_kernel_events(struct runq_kernel *kernel, const struct runq_event **ret_waits,
 		       size_t *ret_nr, struct err *err);
-/* Ends the window. *@ret_list has the largest sums first and is valid until the next call. */
+/*
+ * Ends the window. *@ret_list contains the waits of each group, largest sum first, and is valid
+ * until the next call. All groups without a slot share one row.
+ */
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
-/* Returns the growth of the blame table in the window, unsorted, valid until the next call. */
+/*
+ * Returns the growth of all rows of the blame table in the window, unsorted. *@ret_rows is valid
+ * until the next call.
+ */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
 /* Returns all known groups and the groups of the last window, valid until the next window. */
@@ -44,14 +56,21 @@ void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_loss
 void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods);
 /* Searches for new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
-/* Returns the party with @key. Its group is valid until the next event. */
+/*
+ * Returns the victim or culprit with @key. The pointer to a group of the last window is valid until
+ * the next window. The pointer to any other group is valid until the next event.
+ */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-/* Returns the reason why load keeps its own program on sched_switch, or NULL. */
+/*
+ * Returns the reason why runq's program on sched_switch does not replace load_switch of the load
+ * source, or NULL.
+ */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
- * True if the exporter should compare the waits with run_delay again. The interval doubles up to 10
- * s, because with thousands of tasks a comparison costs more CPU time than the rest of a window.
- * The times are CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
+ * True if the exporter should compare the sum of waits with the kernel's run_delay again. The
+ * interval between two comparisons doubles up to 10 s, because with thousands of tasks a comparison
+ * costs more CPU time than all other work for a window. All times are CLOCK_MONOTONIC; @compared_ns
+ * is 0 before the first comparison.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Returns the kernel memory of all maps in bytes. */

@@ -17,8 +17,9 @@ static bool is_container(const struct runq_group *group)
 }
 
 /*
- * Formats "shop/web" for a pod, "shop/web/nginx" for its container, "nginx" for a container outside
- * pods. A container without a name, such as a pause container, is shown by its id.
+ * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container in a pod,
+ * "nginx" for a container outside pods. A container without a name, such as a pause container, is
+ * shown by its id.
  */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)

@@ -13,7 +13,10 @@
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(text) #text
 
-/* Names of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
+/*
+ * Names of the values of enum runq_per, followed by the names of the values of enum runq_rollup_by
+ * from ROLLUP_POD on.
+ */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  "vm",
 				      "vcpu",	NULL};
@@ -132,7 +135,10 @@ void runq_opts_defaults(struct runq_opts *opts)
 	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
-	/* Tasks of one name can be in many cgroups, so a filter needs waits by cgroup and name. */
+	/*
+	 * Tasks of the same name can be in many cgroups. If cgroups are filtered, waits are counted
+	 * by cgroup and task name, and later summed over the cgroups that pass the filter.
+	 */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;
 		opts->sum = ROLLUP_COMM;

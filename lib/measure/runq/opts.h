@@ -51,17 +51,24 @@ struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
-	/* runq_opts_defaults() sets ROLLUP_REQUESTED for `cgroups`, ROLLUP_DEPTH for `depth` */
+	/*
+	 * kind of rollup; runq_opts_defaults() sets ROLLUP_REQUESTED if `cgroups` is set, and
+	 * ROLLUP_DEPTH if `depth` is set
+	 */
 	enum runq_rollup_by sum;
 	unsigned int depth;  /* number of names in the path prefix of a rollup row, or 0 */
 	struct cpuset cpus;	    /* CPUs whose waits are counted; empty for all CPUs */
 	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;
-	/* rules of --include and --exclude, or NULL; valid until the measurement is closed */
+	/*
+	 * rules of --include and --exclude, or NULL; must stay valid until the measurement is
+	 * closed
+	 */
 	const struct runq_rules *rules;
 	/*
-	 * Merge excluded culprits into RUNQ_PARTY_EXCLUDED, so that the BPF programs can skip
-	 * excluded cgroups even if causes are measured. Pressure ignores fold_excluded.
+	 * Merge culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that the BPF programs
+	 * can skip excluded cgroups even if causes are measured. The measurement of pressure
+	 * ignores fold_excluded.
 	 */
 	bool fold_excluded;
 	/* report a row for each descendant of a requested cgroup instead of their sum */
@@ -72,13 +79,21 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
-	 * slots allocated at the start, or 0: on demand, which needs the privilege to create maps
+	 * Number of groups for which slots are allocated at the start. If `reserve` is 0, slots are
+	 * allocated on demand, and subtick needs the privilege to create BPF maps during the
+	 * measurement.
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of the number of allocated slots, or 0 */
-	/* descriptor that passes files of runtimes (pods/runtime_files.h), or 0 to open them */
+	/*
+	 * descriptor that passes files of container runtimes (pods/runtime_files.h), or 0 to open
+	 * the files
+	 */
 	int names_channel;
-	/* no fine histograms, which take most of the memory of runq */
+	/*
+	 * count waits only in the buckets between the boundaries of le_ns, without fine histograms,
+	 * which take most of the memory of runq
+	 */
 	bool steps_only;
 	bool causes; /* split waits by cause; blame sets this option */
 	bool blame;
@@ -94,7 +109,10 @@ struct runq_opts {
 	unsigned int blame_rows; /* maximum number of culprits per victim; 0 for 8 */
 	/* minimum length of waits that are reported one by one, or 0 to report no single waits */
 	uint64_t threshold_ns;
-	/* a group exceeds the limit if this percentile of its waits is longer than fail_ns */
+	/*
+	 * a group exceeds the limit if the percentile fail_percent of its waits is longer than
+	 * fail_ns
+	 */
 	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
 	uint64_t fail_ns;
 };
@@ -104,20 +122,30 @@ struct runq_opts {
  * @err have dashes, which opt_plain() removes for the library.
  */
 int runq_opts_check(const struct runq_opts *opts, struct err *err);
-/* Parses boundaries such as "100us,1ms" from opt->min to opt->max; unused elements are 0. */
+/*
+ * Parses boundaries such as "100us,1ms", each from opt->min to opt->max, into the RUNQ_NR_LE
+ * elements of @le_ns. Unused elements are 0.
+ */
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err);
-/* Option --sample. A lower ratio yields less than one sampled wait per second on any machine. */
+/*
+ * Table entry of option --sample. With a ratio below 0.000001, even the busiest machine would have
+ * less than one sampled wait per second.
+ */
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \
 	.expected = "a ratio from 0.000001 to 1, such as 0.1"
 /* Replaces zero members by their defaults. */
 void runq_opts_defaults(struct runq_opts *opts);
-/* Slots to allocate for @now groups: max(reserve, min(1.25 × @now, reserve_most)). */
+/*
+ * Returns the number of slots to allocate at the start: max(reserve, min(1.25 × @now,
+ * reserve_most)). @now is the number of existing groups.
+ */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * True if the BPF programs can skip cgroups that the filter excludes. If false, only the reports
- * omit excluded cgroups: without fold_excluded, an excluded cgroup may be a culprit.
+ * True if the BPF programs can skip cgroups that the filter excludes. Otherwise the BPF programs
+ * also count excluded cgroups, and only the reports omit them. Without fold_excluded the BPF
+ * programs that measure causes cannot skip an excluded cgroup, because it may be a culprit.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

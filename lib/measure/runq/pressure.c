@@ -39,7 +39,7 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
-		/* the next window counts the growth above the length of this window */
+		/* limit the growth to the length of the window; the next window counts the rest */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
 	}
@@ -108,7 +108,7 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 	return sys_bpf_check(err, runq_pressure_bpf__load(p->skel), failed);
 }
 
-/* Attaches the programs, then counts the tasks that already run or wait. */
+/* Attaches the programs, then counts the tasks that were already running or waiting. */
 static int start(struct runq_pressure *p, struct err *err)
 {
 	sys_bpf_log_begin();
@@ -139,8 +139,9 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Frees the group number of a removed cgroup in two steps. The first call deletes the key, so that
- * no CPU starts to use the number. The call in the next window frees the number.
+ * Frees the group number of a removed cgroup in two steps. The first call deletes the key of the
+ * cgroup from the map group_of, so that no CPU starts to use the number. The call in the next
+ * window frees the number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

@@ -32,7 +32,7 @@ struct runq_pressure_times {
 struct runq_pressure_row {
 	uint64_t key;  /* key of the cgroup in the BPF maps, or 0 for an unused group number */
 	uint32_t up;   /* group number of the parent cgroup, or 0 for the root cgroup */
-	/* every attempt to read the row failed; the next window counts its times */
+	/* the row changed during every attempt to read it; the next window counts its times */
 	bool unstable;
 	struct runq_pressure_times times;
 };
@@ -52,24 +52,33 @@ void runq_pressure_losses(const struct runq_pressure *pressure,
 void runq_pressure_close(struct runq_pressure *pressure);
 
 /*
- * Computes the growth of the times of @group since @base up to @now_ns, and adds it to @base.
- * Returns false if a BPF program was updating the times: a time fell by more than 1 ms or grew by
- * more than @elapsed_ns + 1 ms.
+ * Computes the growth of the pressure times of @group since the times in @base, including pressure
+ * that lasts at @now_ns, and adds the growth to @base. Returns false if a BPF program was updating
+ * the times: a time fell by more than 1 ms or grew by more than @elapsed_ns plus 1 ms.
  */
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
-/* Sum over all causes, which do not overlap in time. */
+/*
+ * Returns the pressure time in ns for any cause: the sum of @by_cause. The causes do not overlap in
+ * time.
+ */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 /* State for adding names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
 struct runq_pressures;
 
-/* Loads the programs. The hierarchy must not be AUTO. @mount: cgroup v2 with PSI, or NULL. */
+/*
+ * Loads the programs. The cgroup hierarchy in @opts must not be AUTO. @mount is the mount point of
+ * cgroup v2, where cgroups have PSI, or NULL.
+ */
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);
-/* Fills `pressed` of @window. Call after runq_kernel_window(). @pods may be NULL. */
+/*
+ * Ends the window and fills `pressed` of @window. Must be called after runq_kernel_window(), which
+ * finds the groups. @pods may be NULL.
+ */
 int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
 			 const struct runq_kernel *kernel, const struct runq_filter *filter,
 			 const struct pods *pods, struct err *err);

@@ -77,7 +77,10 @@ static void known_reset(struct known *known, uint64_t key)
 	*known = (struct known){.key = key, .psi = {UINT64_MAX, UINT64_MAX}};
 }
 
-/* Names a cgroup and its ancestors, whose paths are computed from the path of @leaf. */
+/*
+ * Finds the names of a cgroup and its ancestors. The pressure programs store no paths, so the path
+ * of each ancestor is computed from the path of @leaf.
+ */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)
 {
@@ -132,7 +135,10 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/* True if the group has a row. The row of the root cgroup contains all tasks of the machine. */
+/*
+ * True if the group has a row in the report. The row of the root cgroup contains all tasks of the
+ * machine.
+ */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {
@@ -159,7 +165,10 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 	return now == UINT64_MAX || was == UINT64_MAX || now < was ? UINT64_MAX : now - was;
 }
 
-/* Computes the growth of the cgroup's PSI, or UINT64_MAX in its first window. */
+/*
+ * Computes the growth of the cgroup's PSI since the last window; UINT64_MAX in the first window of
+ * the cgroup.
+ */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
 {
 	struct psi now = {UINT64_MAX, UINT64_MAX};
@@ -206,7 +215,11 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 	w->nr_pressed++;
 }
 
-/* Raises below_ns of all ancestors to the cgroup's waiting time, up to one that has it already. */
+/*
+ * Raises below_ns of all ancestors of a cgroup to at least the waiting time of the cgroup. Stops at
+ * the first ancestor whose below_ns needs no change, because below_ns of each higher ancestor is at
+ * least as large.
+ */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)
 {

@@ -58,14 +58,17 @@ static bool modern(const struct btf *btf)
 	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time");
 }
 
-/* True if the kernel subtracts interrupt or steal time from the task clock (quick_clock()). */
+/* True if the kernel subtracts interrupt or steal time from the task clock; see quick_clock(). */
 static bool subtracts(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "rq", "prev_irq_time") ||
 	       kbtf_has_member(btf, "rq", "prev_steal_time_rq");
 }
 
-/* Chooses the program on sched_switch; frequent options have programs with fewer instructions. */
+/*
+ * Chooses the BPF program to attach to sched_switch. Frequent combinations of options have special
+ * programs with fewer instructions.
+ */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts)
 {
@@ -89,7 +92,11 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 			bpf_program__set_autoload(program, false);
 }
 
-/* Mask of the switches that compare clocks (RUNQ_LEARN), wider for small sample ratios. */
+/*
+ * Bit mask that selects the context switches at which the BPF programs compare the run queue's
+ * clock with CLOCK_MONOTONIC; see RUNQ_LEARN. For a small sample ratio the mask selects a larger
+ * share of the sampled context switches.
+ */
 static int32_t learn_bits(double ratio)
 {
 	if (!samples(ratio))
@@ -152,7 +159,10 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	area->fd = area->none < 0 ? area->none : runq_map_create(section->name, section->bytes, 1);
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
-	/* libbpf before version 1.3 cannot resize a map that libbpf has created */
+	/*
+	 * create the map here, because libbpf before version 1.3 cannot resize a map that libbpf
+	 * has created
+	 */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot use a map for the runq programs");
@@ -165,8 +175,9 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * After loading: replaces the map of the section by area->none, a map of the declared size, because
- * libbpf later unmaps as many bytes as the map has. Closes area->fd first.
+ * Must be called after loading. Replaces the map of the section by area->none, a map of the
+ * declared size, because libbpf later unmaps as many bytes as the map has. Closes area->fd before
+ * bpf_map__reuse_fd() opens another descriptor.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -240,7 +251,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	};
 	int rc = 0, released = 0;
 
-	/* libbpf would map the declared size of each section */
+	/* keep libbpf from mapping the sections, because it would map their declared size */
 	array_for_each(section, sections, RUNQ_NR_AREAS)
 		core_hide(skel->skeleton, section->map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)
@@ -250,7 +261,10 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* after a failed load, libbpf would otherwise unmap more than it has mapped */
+	/*
+	 * call area_release() even after a failed load, because libbpf would otherwise unmap more
+	 * than it has mapped
+	 */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

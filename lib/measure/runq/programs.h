@@ -9,7 +9,10 @@
 struct core;
 struct runq_shape;
 
-/* Memory area with a fixed address in the BPF programs; its size depends on options and CPUs. */
+/*
+ * Memory area with a fixed address in the BPF programs. Its size depends on the command-line
+ * options and on the number of CPUs.
+ */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
 	RUNQ_AREA_FIRST,
@@ -37,7 +40,10 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
-/* True if the sample ratio can change to @to: the loaded programs have constants for @from. */
+/*
+ * True if a running measurement can change its sample ratio from @from to @to. Some changes are
+ * impossible, because constants in the loaded BPF programs depend on the sample ratio.
+ */
 bool runq_programs_fit(double from, double to);
 
 #endif

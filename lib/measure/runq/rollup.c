@@ -11,13 +11,19 @@
 #include "base/array.h"
 #include "pods/vm.h"
 
-/* Label of a row: `text` identifies the row, `path` is its path. */
+/*
+ * Label of a rollup row. The first `len` bytes of `text` identify the row, and the first `path_len`
+ * bytes of `path` are the path of the row.
+ */
 struct label {
 	const char *text;
 	size_t len;
 	const char *path;
 	size_t path_len;
-	/* only rows of VMs. pid_len is the length of the prefix "PID/", which the path omits. */
+	/*
+	 * Members that are used only for rows of VMs. pid_len is the length of the prefix "PID/" of
+	 * the label, which the displayed path omits.
+	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 	const char *vm_cgroup; /* cgroup of the thread that waited */
 };
@@ -36,7 +42,10 @@ static struct label label_word(const char *word)
 	return label_path(word, strlen(word));
 }
 
-/* Length of the first @depth names of the path, or of the whole path if it is truncated. */
+/*
+ * Returns the length of the first @depth names of the path, or of the whole path if the path is
+ * truncated, because its beginning is then unknown.
+ */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
 	const char *at = group->path;
@@ -50,7 +59,10 @@ static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 	return at == group->path ? strlen(at) : (size_t)(at - group->path);
 }
 
-/* Label of a VM's row: "web", "web/vcpu0" or "web/other", after the PID, which tells VMs apart. */
+/*
+ * Returns the label of a VM's row: "web" or "web/vcpu0" for vCPU threads, "web/other" for all other
+ * threads of the VM. The label begins with the PID, which distinguishes VMs of the same name.
+ */
 static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
 			     char text[VM_LABEL])
 {
@@ -104,7 +116,10 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
-		/* rows must not overlap */
+		/*
+		 * a cgroup is part of its nearest requested ancestor only, so that rows do not
+		 * overlap
+		 */
 		nearest = runq_filter_nearest(rollup->filter, group->path);
 		return label_word(nearest ? nearest->path : group->path);
 	}
@@ -143,7 +158,7 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	row->label_len = strlen(row->label);
 	row->vm_cgroup = label->vm_cgroup ? strdup(label->vm_cgroup) : NULL;
 	row->path += label->pid_len;
-	/* the name of a VM may look like the path of a pod */
+	/* a row of a VM has no pod names, even if the VM's name looks like a pod's path */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
 	if (!tsearch(row, &rollup->tree, by_label) || array_push(rollup->rows, rollup->nr, row)) {
@@ -259,7 +274,10 @@ static int check_ended(struct runq_rollup *rollup, struct runq_group *const *gro
 	return 0;
 }
 
-/* Adds @more to the row of @party. *at: index of the row in the window plus 1, or 0. */
+/*
+ * Adds @more to the row of @party. *@at is the index of the row in the window plus 1, or 0 if
+ * @party has no row yet.
+ */
 static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32_t *at,
 		  const struct runq_group_window *more, struct err *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rollups: one row for all groups of a pod, namespace, QoS class, VM, task name or path. */
+/*
+ * Rollups: one row for all groups of a pod, a namespace, a QoS class, a VM or a task name, or for
+ * all groups below a path.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_ROLLUP_H
 #define SUBTICK_MEASURE_RUNQ_ROLLUP_H
 
@@ -21,7 +24,10 @@ struct runq_rollup {
 	const char *root;	 /* directory that contains /proc of the VMs, or NULL for / */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
-	/* rows, sorted by key, a serial number; freed when no group refers to the row */
+	/*
+	 * Rows, sorted by key. The key of a row is its serial number since the start of the
+	 * measurement. A row is freed when no group has a reference to it.
+	 */
 	struct runq_group **rows;
 	size_t nr;
 	uint64_t last_key;
@@ -35,7 +41,7 @@ struct runq_rollup {
  */
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);
-/* Returns the rollup row of @group, valid until the next window. NULL: out of memory. */
+/* Returns the rollup row of @group, valid until the next window, or NULL if out of memory. */
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
 /* Returns the rollup row with @key, or NULL. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);

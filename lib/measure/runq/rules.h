@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rules of --include and --exclude. The first rule that matches a cgroup applies. */
+/*
+ * Rules of --include and --exclude that select cgroups. The first rule that matches a cgroup
+ * applies.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_RULES_H
 #define SUBTICK_MEASURE_RUNQ_RULES_H
 
@@ -44,9 +47,9 @@ int runq_rules_add(struct runq_rules *rules, bool include, const char *text, str
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * True if a cgroup passes: the first matching rule decides; without a match it passes unless
- * --include was given. With @later, also true if the cgroup may pass when its unknown names become
- * known.
+ * True if a cgroup passes the rules. The first rule that matches includes or excludes the cgroup.
+ * If no rule matches, the cgroup passes unless --include was given. If @later is true, also returns
+ * true for a cgroup that may pass when its unknown names become known.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measurement of `subtick runq`: chooses source and cgroup hierarchy, and ends windows. */
+/*
+ * Measurement of `subtick runq`: chooses the source and the cgroup hierarchy, ends windows, and
+ * reports long waits.
+ */
 #include "measure/runq/runq.h"
 
 #include <errno.h>
@@ -123,8 +126,9 @@ static bool reports_throttled(const struct btf *btf)
 }
 
 /*
- * True if the kernel fills sched_info; before Linux 5.14 this may need the boot option delayacct.
- * Sleeps to cause waits: without sched_info the start of every wait is unknown.
+ * True if the kernel fills sched_info. Before Linux 5.14 the kernel may need the boot option
+ * delayacct for this. Without sched_info the start of every wait is unknown, so the function sleeps
+ * to cause waits and checks whether their start is known.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -137,7 +141,10 @@ static bool sched_info_filled(struct runq_meter *m)
 		if (losses.waits)
 			return true;
 	}
-	/* the requested CPUs may be idle: without any wait, assume that sched_info is filled */
+	/*
+	 * without any wait the requested CPUs are probably idle; assume that the kernel fills
+	 * sched_info
+	 */
 	return !losses.unknown_start;
 }
 
@@ -154,7 +161,10 @@ static int pick_source(struct runq_meter *m, struct err *err)
 
 	if (rc)
 		return rc;
-	/* the tasks of a core or a task name are in several cgroups */
+	/*
+	 * The throttled time of a core or a task name is unknown, because its tasks are in several
+	 * cgroups.
+	 */
 	m->throttled_known = reports_throttled(btf) && m->opts.per != RUNQ_PER_CPU &&
 			     m->opts.per != RUNQ_PER_COMM;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
@@ -269,7 +279,7 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/* run_delay includes all waits, so a part of the waits cannot be compared */
+	/* run_delay includes all waits, so it is not compared if only some waits are counted */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -368,7 +378,10 @@ static int runq_read(struct meter *meter, struct err *err)
 	uint64_t end_ns;
 	int rc;
 
-	/* the rows of the window point to memory that the next read frees */
+	/*
+	 * clear the window first, because its rows point to memory that reading the next window
+	 * frees
+	 */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -385,7 +398,10 @@ static int runq_read(struct meter *meter, struct err *err)
 	}
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
-	/* the time for reading names is not part of the window */
+	/*
+	 * read names after the counters, so that the window does not include the time for reading
+	 * names
+	 */
 	pods_refresh(m->pods);
 	runq_kernel_name_groups(m->kernel, m->pods);
 	rc = window_rollup(m, list, err) ?: runq_window_groups(w, list, &m->filter, rollup, err);
@@ -434,7 +450,10 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
 }
 
-/* Scans all slots at once if a group is unknown; other scans are 50 ms apart. */
+/*
+ * Scans all slots immediately if an event has an unknown group, instead of waiting for the next
+ * scan, which runs every 50 ms.
+ */
 static int find_parties(struct runq_meter *m, const struct runq_event *events, size_t nr,
 			struct err *err)
 {

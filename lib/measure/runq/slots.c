@@ -11,7 +11,10 @@
 #include "base/clock.h"
 
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
-/* Time without waits after which a removed group has ended; its last tasks may still wait. */
+/*
+ * Time without waits after which a removed group counts as ended. The last tasks of a group may
+ * still wait after the removal of the cgroup.
+ */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
@@ -63,8 +66,9 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields from which a group's name is read. Path names are separated by a single NUL,
- * so a 64-bit word of value 0 is behind the last name.
+ * Returns a hash of the fields from which the name of a group is read. The hash covers the 64-bit
+ * words of head->path before the first word of value 0. This word is after the last name, because
+ * only a single NUL byte separates two names.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -105,8 +109,9 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * BPF programs store the key last, but have no ordered stores: on arm64 before Linux 5.12
-	 * the key may become visible before other fields. owner_recheck() reads the name again.
+	 * The BPF programs store the key of a slot last, but have no ordered stores. On arm64
+	 * before Linux 5.12 the key may therefore become visible before other fields, so
+	 * owner_recheck() reads the name of the group again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -122,7 +127,10 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* Reads the name again if the head has changed. The head is complete at the second scan. */
+/*
+ * Reads the name of a group again if the head of its slot has changed since the last scan. The head
+ * is complete at the second scan that finds the group.
+ */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
@@ -131,7 +139,10 @@ static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/* head->depth of an excluded group contains RUNQ_UNWANTED */
+	/*
+	 * do not read the head of an excluded group: its head->depth contains the flag
+	 * RUNQ_UNWANTED
+	 */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);
@@ -144,7 +155,10 @@ static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
 	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), &slots->chunks.shape);
 }
 
-/* Fills @row with the growth of the slot's counters, and takes a new snapshot. */
+/*
+ * Fills @row with the growth of the slot's counters since the last snapshot, and takes a new
+ * snapshot.
+ */
 static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group_window *row)
 {
 	struct hist_entry entries[RUNQ_NR_COUNTS], grown_entries[RUNQ_NR_COUNTS];
@@ -180,7 +194,10 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 	array_for_each(cell, cells, slots->chunks.shape.cpus) {
 		uint64_t max = 0;
 
-		/* the write takes the cache line away from the CPU that updates max_ns */
+		/*
+		 * reset only a maximum above 0, because the write takes the cache line away from
+		 * the CPU that updates cell->max_ns
+		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
 		if (max > largest)
@@ -197,8 +214,9 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * The BPF program counts a wait before it adds the wait's time. A time that is added after
-	 * this read is reported with the next wait of the slot.
+	 * If a slot has no new wait, read only its number of waits. The BPF program counts a wait
+	 * before it adds the time of the wait. A time that is added after this read is reported
+	 * with the next wait of the slot.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -222,7 +240,10 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
-	/* without waits too: the exporter removes a group's series at its last row */
+	/*
+	 * append a row even without waits, because the exporter removes the series of a group when
+	 * it reads the group's last row
+	 */
 	if (!rc && slots->ended.nr == nr_ended && slots->chunks.fixed && owner->reported)
 		rc = runq_waits_append(&slots->ended, zeros, err);
 	if (!rc && array_push(slots->retired, slots->nr_retired, owner->key))
@@ -255,7 +276,10 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
 	return slot < runq_chunks_slots(&slots->chunks) ? slots->owners[slot] : NULL;
 }
 
-/* Removes ended groups from the index and from their tasks, before other groups get the slots. */
+/*
+ * Removes ended groups from the index, then resets the slot references of their tasks. With an old
+ * slot reference, the waits of a task would be counted for the next group in the slot.
+ */
 static void owners_forget(struct runq_slots *slots)
 {
 	array_for_each(owner, slots->owners, runq_chunks_slots(&slots->chunks))
@@ -271,9 +295,9 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Makes the BPF programs ignore excluded groups: RUNQ_UNWANTED in the slot affects tasks that have
- * not run yet, all other tasks need a change of their entry in the task table. Reports omit the
- * waits counted before.
+ * Makes the BPF programs ignore excluded groups. The flag RUNQ_UNWANTED in a slot affects tasks
+ * that have not run yet. All other tasks need a change of their entry in the task table. Reports
+ * omit the waits of excluded groups that were counted before.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -288,7 +312,10 @@ static void owners_leave_out(struct runq_slots *slots)
 
 		if (!owner || !owner->unwanted)
 			continue;
-		/* a changed key keeps the fast path from counting the task's waits */
+		/*
+		 * change the group key in the task's entry, so that the fast path does not count
+		 * the task's waits
+		 */
 		*group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED, was >> 32 < RUNQ_LATER_CHUNK
 								? (__u32)was ^ RUNQ_SLOW_KEY
 								: (__u32)was);
@@ -338,8 +365,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the last scan but one; the last scan may have missed it,
- * because BPF programs store the fields of a slot in any order.
+ * True if a group appeared or ended since the last scan but one. The last scan may have missed the
+ * change, because the BPF programs store the fields of a slot in any order.
  */
 static bool scan_needed(struct runq_slots *slots)
 {

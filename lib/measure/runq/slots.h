@@ -42,13 +42,22 @@ int runq_slots_open(struct runq_slots *slots, void *first_chunk, size_t nr_group
 void runq_slots_close(struct runq_slots *slots);
 /* Makes the programs ignore cgroups whose new names do not pass the filter. */
 void runq_slots_named(struct runq_slots *slots);
-/* Finds new groups and frees slots of ended groups; unless @at_once, at most every 50 ms. */
+/*
+ * Scans the slots: finds new groups and frees slots of ended groups. If @at_once is false, does
+ * nothing if the last scan was less than 50 ms ago.
+ */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
-/* Callback runq_blame_table.ended: true if @key ended in, or appeared after, the last window. */
+/*
+ * Callback runq_blame_table.ended. Returns true if the group with @key had ended by the end of the
+ * last window, or appeared after the last window.
+ */
 bool runq_slots_ended(const void *slots, uint64_t key);
-/* Returns the group with @key, valid until the next scan, or NULL. */
+/*
+ * Returns the group with @key, or NULL. If the group is in the last window, the pointer is valid
+ * until the next window. The pointer to any other group is valid until the next scan.
+ */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 
 #endif

@@ -90,7 +90,7 @@ void runq_waits_merge(struct runq_waits_list *list)
 
 	array_for_each(row, rows, list->nr)
 		ended |= row->ended;
-	/* only an ended group can have two rows, and in most windows no group ends */
+	/* merge rows only if a group has ended, because only an ended group can have two rows */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		array_for_each(row, rows, list->nr) {

@@ -13,8 +13,9 @@
 #include "stats/hist.h"
 
 /*
- * Waits of one group in one window. slots.c fills `hist` and `party` to `cause_ns`, avoidable.c the
- * avoidable times, runq_window_groups() all other members; it also extrapolates sampled waits.
+ * Waits of one group in one window. slots.c fills `hist` and the members from `party` to
+ * `cause_ns`. avoidable.c fills the members for avoidable waits. runq_window_groups() fills all
+ * other members, and extrapolates counts and sums if waits are sampled.
  */
 struct runq_group_window {
 	struct runq_party party; /* the group, or RUNQ_PARTY_OTHER for all groups without a slot */
@@ -25,13 +26,22 @@ struct runq_group_window {
 	double avg_ns; /* mean wait; NAN if there were no waits */
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause; see causes_known */
-	/* The next members need opts.avoidable, and are UINT64_MAX in a row without a group. */
+	/*
+	 * The next members are set if opts.avoidable is true, and are UINT64_MAX in a row without a
+	 * group.
+	 */
 	/* lower bound of the time that tasks waited while a CPU that they may use was idle */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
-	/* time of waits while CPUs were idle, but affinity or cpuset excluded all of them */
+	/*
+	 * time that tasks waited while CPUs were idle, but affinity or cpuset excluded the tasks
+	 * from all idle CPUs
+	 */
 	uint64_t excluded_ns;
-	/* a CPU that was idle during avoidable_ns and excluded_ns; undefined if these are 0 */
+	/*
+	 * A CPU that was idle during avoidable_ns, and a CPU that was idle during excluded_ns, or
+	 * UINT32_MAX. Each is undefined if its time is 0.
+	 */
 	uint32_t idle_cpu, excluded_cpu;
 	/* exact number of waits that are at most as long as each boundary of le_ns */
 	const uint64_t *le_count;
@@ -55,7 +65,10 @@ struct runq_waits_list {
 	size_t nr;
 };
 
-/* Appends @row with a reference to its group. The list owns row.hist even after a failure. */
+/*
+ * Appends @row and takes a reference to its group. The list owns the histogram of @row even after a
+ * failure.
+ */
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
 /* Adds the waits of @more to @row. If runq_waits_add() returns -ENOMEM, @row is unchanged. */
 int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more);

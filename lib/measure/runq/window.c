@@ -28,7 +28,10 @@ static void row_scale(const struct runq_window *w, uint64_t *le_count, struct ru
 		le_count[i] = scaled(w, le_count[i]);
 }
 
-/* Computes the figures of a row. @le_count and @percentile_ns are memory for the results. */
+/*
+ * Computes le_count, percentiles, mean, maximum and standard errors of a row. @le_count and
+ * @percentile_ns point to the memory for the results.
+ */
 static void row_fill(const struct runq_window *w, const struct hist_scale *scale,
 		     uint64_t *le_count, double *percentile_ns, struct runq_group_window *row)
 {
@@ -134,8 +137,9 @@ static uint64_t rollup_key(struct runq_rollup *rollup, const struct runq_party *
 }
 
 /*
- * Drops pairs whose victim does not pass the filter, and merges groups without a name. If @fold is
- * true, excluded culprits become RUNQ_KEY_EXCLUDED. With @rollup, pairs are of rollup rows.
+ * Drops each pair whose victim does not pass the filter, and merges groups without a name. If @fold
+ * is true, replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not NULL, replaces
+ * victims and culprits by their rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
@@ -224,7 +228,7 @@ static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint6
 	const struct runq_group wanted = {.cgroup_id = cgroup_id}, *at = &wanted;
 	struct runq_group *const *found = bsearch(&at, groups, nr, sizeof(*groups), by_cgroup);
 
-	/* id 0 is the sum of all pairs that did not fit into the map of load */
+	/* cgroup id 0 is the sum of all pairs that did not fit into the map of the load programs */
 	if (!cgroup_id)
 		return RUNQ_KEY_OTHER;
 	return found ? (*found)->key : RUNQ_KEY_UNKNOWN;

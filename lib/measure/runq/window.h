@@ -62,7 +62,10 @@ struct runq_long_wait {
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
 	uint64_t waits; /* number of waits that the slow path of the BPF programs counted */
-	/* last comparison with run_delay, CLOCK_MONOTONIC, which read the next sums */
+	/*
+	 * time at which the sums wait_ns, missing_ns and delay_ns were read for the last comparison
+	 * with the kernel's run_delay, CLOCK_MONOTONIC
+	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
 	int64_t missing_ns; /* part of wait_ns that the kernel omits from run_delay */
@@ -72,7 +75,7 @@ struct runq_losses {
 
 /* Result of `subtick runq` for one window. A struct runq_window is valid until the next read. */
 struct runq_window {
-	/* end of the window by the wall clock; only for display */
+	/* end of the window by the wall clock, which can be set; only for display */
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns; /* end of the window, CLOCK_MONOTONIC */
 	uint64_t window_ns;
@@ -105,8 +108,8 @@ struct runq_window {
 	size_t nr_blame;
 
 	/*
-	 * Pairs of cgroups on the hyperthreads of one core. wait_ns: CPU time of `victim` while
-	 * `culprit` ran on the sibling CPU. count: 1.
+	 * Pairs of cgroups that ran on the hyperthreads of one core. wait_ns is the CPU time of
+	 * `victim` while `culprit` ran on the sibling CPU. `count` is 1.
 	 */
 	struct runq_blame *core_pairs;
 	size_t nr_core_pairs;
@@ -129,8 +132,9 @@ struct runq_window {
 	struct runq_pressure_losses pressure_losses; /* loss counters of pressure since the start */
 
 	/*
-	 * Limit on a percentile, or 0; number of groups above the limit in this window, and of
-	 * windows with such groups since the start.
+	 * Limit on a percentile, or 0 without a limit. nr_exceeded is the number of groups that
+	 * exceeded the limit in this window. windows_exceeded is the number of windows since the
+	 * start in which a group exceeded the limit.
 	 */
 	double limit_percent;
 	uint64_t limit_ns;
@@ -141,8 +145,8 @@ struct runq_window {
 	/* number of waits of all groups, or of the requested groups if `filtered` is true */
 	uint64_t waits_seen;
 	/*
-	 * Stolen time of the requested CPUs; UINT64_MAX if the kernel does not account it, or if
-	 * load runs together with runq and reports it.
+	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account stolen time,
+	 * or if the load measurement runs together with runq and already reports stolen time.
 	 */
 	uint64_t steal_ns;
 	double schedstat_ratio;		     /* result of runq_schedstat_ratio(); NAN if unknown */
@@ -150,7 +154,7 @@ struct runq_window {
 	struct runq_losses losses;	     /* loss counters of runq since the start */
 	uint64_t kernel_bytes;
 
-	/* long waits of the last event(), valid until the next event() */
+	/* long waits that the last call of event() read; valid until the next call of event() */
 	struct runq_long_wait *long_waits;
 	size_t nr_long_waits;
 };
@@ -159,13 +163,16 @@ struct load_pair;
 struct runq_kernel;
 struct runq_rollup;
 
-/* Fills `groups` from @rollup, or if NULL from the rows of @list that pass @filter. */
+/*
+ * Fills `groups` of the window from the rows of @rollup, or, if @rollup is NULL, from the rows of
+ * @list that pass @filter. `groups` is valid until @list is cleared.
+ */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
 /*
- * Fills `blame` with the growth of the blame table. With @rollup, victims and culprits are rollup
- * rows. Uses blame_rows and fold_excluded of @opts.
+ * Fills `blame` of the window with the growth of the blame table since the last read. If @rollup is
+ * not NULL, victims and culprits are rollup rows. Uses blame_rows and fold_excluded of @opts.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -180,7 +187,10 @@ int runq_window_core_pairs(struct runq_window *window, const struct load_pair *p
 			   const struct runq_opts *opts, struct err *err);
 void runq_window_clear(struct runq_window *window);
 
-/* Counted wait time that run_delay includes ÷ growth of run_delay; NAN without run_delay. */
+/*
+ * Returns the ratio of the counted wait time, without the part that run_delay omits, to the growth
+ * of the run_delay of all tasks. Returns NAN if the kernel does not account run_delay.
+ */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
 /* Share of the counted wait time that run_delay omits. Returns NAN if there were no waits. */
 double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now);

@@ -15,7 +15,10 @@
 #include "host/cpu.h"
 #include "host/file.h"
 
-/* Upper 16 bits of kernel data addresses. Records of IPIs contain only the lower 48 bits. */
+/*
+ * Upper 16 bits of the address of any kernel data. Records of IPIs contain only the lower 48 bits
+ * of an address, and read_name() adds the upper bits.
+ */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 
 int trace_take_names(const struct trace_task *table, struct trace_window *w)
@@ -28,7 +31,10 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 
 		*name = table[i];
 		name->pid = TRACE_FIRST(name->pid);
-		/* two cores wrote the entry at the same time, or its task was being renamed */
+		/*
+		 * skip the entry if two cores wrote it at the same time, or if its task was being
+		 * renamed
+		 */
 		if (!name->pid || name->check != trace_task_check(name))
 			continue;
 		name->comm[sizeof(name->comm) - 1] = '\0';

@@ -21,8 +21,8 @@ static uint64_t see_head(const struct trace_reader *r)
 }
 
 /*
- * Makes the timestamp relative to the start of the recording, and clears the unused bits of `what`.
- * Returns false if the record is older than the start of the recording.
+ * Makes the timestamp of a record relative to the start of the recording, and clears the unused
+ * bits of `what`. Returns false if the record is older than the start of the recording.
  */
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 {
@@ -38,7 +38,10 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	return ns <= STAMP_NS / 2;
 }
 
-/* Doubles the size of the array, so that the amortized cost per record is constant. */
+/*
+ * Makes room for @more records in the array of kept records. Doubles the size of the array, so that
+ * the amortized cost per record is constant. Returns 0 or -ENOMEM.
+ */
 static int make_room(struct trace_core *core, size_t more)
 {
 	size_t need = core->nr_edges + more;
@@ -58,7 +61,10 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	struct trace_core *core = &r->core;
 
 	r->lost += lost;
-	/* records lost before the first kept record are not a gap: the trace starts later */
+	/*
+	 * Records that were lost before the first kept record are not a gap, because the trace
+	 * starts with the first kept record.
+	 */
 	if (!core->nr_edges) {
 		r->cut = true;
 		return 0;
@@ -68,7 +74,10 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
-/* Returns false if a record in [from, to) was overwritten during the copy. */
+/*
+ * Copies the records with numbers in [from, to) from the ring. Returns false if a record was
+ * overwritten during the copy.
+ */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
@@ -185,7 +194,10 @@ static uint32_t pid_before(const struct trace_edge *edge)
 	return trace_edge_kind(edge) == TRACE_SWITCH ? TRACE_FIRST(edge->what) : 0;
 }
 
-/* [@from, @to) must contain no gap. @current is the task at @from, or TRACE_NOBODY if unknown. */
+/*
+ * Sets the current task in the wake-up records of [@from, @to), which must contain no gap. @current
+ * is the pid of the task that is current at @from, or TRACE_NOBODY if unknown.
+ */
 static void fill_current(struct trace_core *core, size_t from, size_t to, uint32_t current)
 {
 	const struct trace_edge *first = first_with_task(core, from, to);
@@ -233,7 +245,10 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* the task iterator runs after the start of the recording, so a record is better */
+	/*
+	 * prefer the task in a record to the result of the task iterator, which runs after the
+	 * start of the recording
+	 */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

@@ -24,14 +24,16 @@ struct trace_reader {
 };
 
 /*
- * Reads the records that were written before the previous call. If @last is true, the core has
- * stopped writing: reads all records and inserts the nested ones. Returns 0 or -ENOMEM.
+ * Reads the records that were written before the previous call. @last must be true only if the core
+ * has stopped writing; the function then reads all records and inserts the nested records. Returns
+ * 0 or -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Computes the time range, the first task, and the task at each wake-up, after the last read of the
- * ring. The range ends at @to_ns, or at the last record if it is later.
+ * Computes the time range of the core's trace, the first running task of the core, and the running
+ * task at each wake-up. The time range ends at @to_ns, or at the last record if that is later. Must
+ * be called after the last read of the ring.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

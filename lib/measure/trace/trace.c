@@ -27,9 +27,9 @@
 #include "trace.skel.h"
 
 /*
- * RINGS_BYTES: default size of all rings. RING_MIN, RING_MAX: limits of the default number of
- * records per ring. RING_LEAST: limit of retries with smaller rings. KEEP_EDGES: maximum number of
- * kept records.
+ * RINGS_BYTES is the default total size of the rings. RING_MIN and RING_MAX are limits of the
+ * default number of records per ring. Loading retries with smaller rings down to RING_LEAST
+ * records. KEEP_EDGES is the maximum number of kept records of all cores.
  */
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
@@ -37,16 +37,17 @@
 #define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
- * TAKE_NS: interval at which rings are read. A core writes at most 3 million records per second, so
- * a ring of 65,536 records cannot wrap around in less than 20 ms. LOOK_NS: interval at which user
- * space looks for the --on event, after which the BPF programs stop by themselves.
+ * TAKE_NS is the interval at which rings are read. A core writes at most 3 million records per
+ * second, so a ring of 65,536 records cannot wrap around in less than 20 ms. LOOK_NS is the
+ * interval at which user space checks whether the --on event has occurred. After the --on event,
+ * the BPF programs stop writing records without help of user space.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
 /* Time after which all running BPF programs have ended, even on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
-/* The array of rings is the last member of the section .bss. */
+/* Offset of the array of rings, which is the last member of the section .bss. */
 #define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
 _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
 
@@ -64,7 +65,10 @@ struct trace {
 	struct percentile_watch watch;
 };
 
-/* Number of records per ring, limited by the size of the array of the BPF programs. */
+/*
+ * Returns the number of records per ring: the requested or default number, limited so that the
+ * rings of all CPUs fit into the array of the BPF programs.
+ */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -97,7 +101,10 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	return rc;
 }
 
-/* Without the tracepoint and a cpufreq driver no frequency change can be recorded. */
+/*
+ * Checks that the kernel has the tracepoint cpu_frequency and a cpufreq driver, because frequency
+ * changes cannot be recorded otherwise.
+ */
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
@@ -113,7 +120,10 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 			       "cpufreq driver");
 }
 
-/* The timer function of the tick is tick_sched_timer, or since Linux 6.9 tick_nohz_handler. */
+/*
+ * Finds the address of the kernel's timer function for the tick: tick_sched_timer, or since Linux
+ * 6.9 tick_nohz_handler.
+ */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
 	static const char *const needed[] = {"hrtimer_expire_entry"};
@@ -228,7 +238,10 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	return sys_bpf_check(err, trace_bpf__load(t->skel), "cannot load the trace programs");
 }
 
-/* Retries with smaller rings, because older kernels such as 5.10 limit a BPF array to 4 MiB. */
+/*
+ * Loads the programs. Retries with smaller rings, because older kernels such as 5.10 limit a BPF
+ * array to 4 MiB.
+ */
 static int load_programs(struct trace *t, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
@@ -313,7 +326,7 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 
 void trace_start(struct trace *t)
 {
-	/* the readers discard records that are older than the start time */
+	/* start the rings before reading the start time: the readers discard older records */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -337,7 +350,10 @@ uint64_t trace_poll_ns(const struct trace_opts *opts)
 	return opts->on ? LOOK_NS : TAKE_NS;
 }
 
-/* User space raises the --on event of a percentile, because it depends on all cores. */
+/*
+ * Checks the percentile of --on pN. User space raises the --on event of a percentile, because the
+ * percentile depends on the counters of all cores.
+ */
 static void watch_group(struct trace *t)
 {
 	struct percentile_look now = {.ns = clock_mono_ns() - t->window.start_mono_ns}, window;
@@ -347,8 +363,9 @@ static void watch_group(struct trace *t)
 		const volatile struct trace_ring *ring = t->readers[cpu].ring;
 
 		/*
-		 * The programs write group_waits before group_long. Reading group_waits first could
-		 * yield more long waits than waits.
+		 * Read group_long before group_waits, because the programs write group_waits first.
+		 * In the other order, the number of long waits could exceed the number of all
+		 * waits.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);
@@ -387,7 +404,10 @@ static void settle(void)
 {
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
-	/* waits for an RCU grace period without IPIs; unavailable with nohz_full */
+	/*
+	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period without IPIs, but is unavailable with
+	 * nohz_full
+	 */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 }

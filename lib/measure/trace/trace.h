@@ -15,8 +15,9 @@ struct trace_opts {
 	enum trace_event on;
 	uint64_t on_ns; /* minimum length of a wait or an interrupt that counts as the --on event */
 	/*
-	 * For TRACE_EVENT_PERCENTILE: path of the cgroup, share of its waits that are longer than
-	 * the percentile in ppm, length of the sliding window.
+	 * For TRACE_EVENT_PERCENTILE. on_cgroup: path of the cgroup. above_ppm: share of the
+	 * cgroup's waits that are longer than the percentile, in ppm. over_ns: length of the
+	 * sliding window.
 	 */
 	const char *on_cgroup;
 	uint32_t above_ppm;
@@ -25,7 +26,10 @@ struct trace_opts {
 	uint64_t after_ns;
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record whether a timer interrupt is a tick */
-	/* records per ring, rounded up to a power of two; 0 for the default */
+	/*
+	 * number of records in the ring of each core, rounded up to a power of two, or 0 for the
+	 * default
+	 */
 	uint32_t ring_edges;
 };
 
@@ -37,8 +41,8 @@ void trace_start(struct trace *trace);
 /* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);
 /*
- * Without an --on event, reads new records before the core overwrites them. Sets *@ret_done if the
- * recording after the --on event is complete.
+ * If no --on event was requested, reads new records before the core overwrites them. Sets
+ * *@ret_done if the --on event has occurred and the recording after the event is complete.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window is valid until the trace is closed. */

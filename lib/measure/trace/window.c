@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computes slices, waits, sums per task and pictures of cores. A slice is an interval in which a
- * core is in one context.
+ * Computes slices, waits, sums per task and the text lines trace_cpu.line from the records of a
+ * trace. A slice is an interval in which a core is in one context.
  */
 #include "measure/trace/window.h"
 
@@ -84,7 +84,10 @@ struct filler {
 	int rc;
 };
 
-/* The BPF programs of `subtick load` compare the same names of threads. */
+/*
+ * True for kernel threads that execute softirqs. The BPF programs of `subtick load` compare the
+ * same names of threads.
+ */
 static bool is_softirqd(void *arg, uint32_t pid)
 {
 	const struct trace_task *name = trace_name(((struct filler *)arg)->w, pid);
@@ -139,7 +142,10 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 
 #define MAX_RIVALS 64
 
-/* If the list already has MAX_RIVALS tasks, ignores a task that is not in the list. */
+/*
+ * Adds the run time of a task to the list of tasks that ran during a wait. If the list already has
+ * MAX_RIVALS tasks, ignores a task that is not in the list.
+ */
 static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
 		      uint64_t add)
 {
@@ -234,7 +240,10 @@ static void add_sum(void *to, const void *from)
 		sum->max_ns = more->max_ns;
 }
 
-/* Creates one entry per slice and per wait, and merges the entries of each task. */
+/*
+ * Sums run time and wait time per task: creates one entry per slice and per wait, and merges the
+ * entries of each task.
+ */
 static int sum_tasks(struct trace_window *w)
 {
 	int rc = 0;
@@ -267,7 +276,10 @@ static int sum_tasks(struct trace_window *w)
 	return 0;
 }
 
-/* CPUs that the task may use and that are recorded and online. Returns false if unknown. */
+/*
+ * Sets *@ret_allowed to the CPUs that the task may use and that are recorded and online. Returns
+ * false if the allowed CPUs of the task are unknown.
+ */
 static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpuset *ret_allowed)
 {
 	const struct trace_task *name = trace_name(w, pid);

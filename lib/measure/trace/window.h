@@ -14,8 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * One core. Each character of `line` shows what took most of the time in an interval, such as a
- * task, an interrupt or idle.
+ * One core in the trace. `line` is a line of text with one character per time interval. The
+ * character shows what took most of the time in the interval, such as a task, an interrupt or idle.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -81,8 +81,9 @@ struct trace_window {
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
 	/*
-	 * For TRACE_EVENT_PERCENTILE: path of the cgroup, its waits and its long waits in the
-	 * sliding window before the event, and the length of this window.
+	 * For TRACE_EVENT_PERCENTILE. event_cgroup: path of the cgroup. event_waits and event_long:
+	 * number of the cgroup's waits, and of its long waits, in the sliding window before the
+	 * event. event_window_ns: length of the sliding window.
 	 */
 	const char *event_cgroup;
 	uint64_t event_waits, event_long, event_window_ns;
@@ -103,7 +104,10 @@ const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_
 /* Name of the interrupt or softirq in a record of its entry, or "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
-/* Causes of a wait: the task that ran longest, and interrupts, softirqs and idle exit. */
+/*
+ * Causes of a wait: the task that ran longest during the wait, and the time of interrupts, softirqs
+ * and idle exit.
+ */
 struct trace_chain {
 	uint32_t culprit; /* pid of the task that ran longest, or UINT32_MAX if no other task ran */
 	uint64_t culprit_ns;
@@ -122,8 +126,8 @@ int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_w
 size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
 
 /*
- * Computes slices, waits, sums per task and `line` from the records and names. Returns 0 or
- * -ENOMEM.
+ * Computes slices, waits, sums per task and the text lines trace_cpu.line from the records of @w.
+ * The members `cpu` and `names` of @w must be set. Returns 0 or -ENOMEM.
  */
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
@@ -134,16 +138,21 @@ typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 /* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. Returns 0 or -ENOMEM. */
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
 /*
- * The allowed CPUs of a task become unknown if they changed, because the time of the change was not
- * recorded. Stores masks that do not fit into trace_task.allowed. Returns 0 or -ENOMEM.
+ * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If they differ,
+ * the allowed CPUs of the task become unknown, because the time of the change was not recorded.
+ * Stores masks that do not fit into trace_task.allowed in @w->masks. Returns 0 or -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
-/* Looks up the names of all interrupts. @root: see host/file.h. Returns 0 or -ENOMEM. */
+/*
+ * Looks up the names of all interrupts in the records. @root is the directory that contains /proc
+ * and /sys, or NULL for / (host/file.h). Returns 0 or -ENOMEM.
+ */
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
 
 /*
- * Address of the first function whose name is in @names, which ends with NULL. -ENOENT if none is
- * listed, -EPERM if addresses are hidden. @root: see host/file.h.
+ * Finds the address of the first function in /proc/kallsyms whose name is in @names, an array that
+ * ends with NULL. Returns -ENOENT if no function in @names is listed, and -EPERM if addresses are
+ * hidden. @root is the directory that contains /proc, or NULL for / (host/file.h).
  */
 int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);
 

@@ -44,7 +44,7 @@ int try_groups_open(struct try_groups *g, enum runq_hierarchy hierarchy, const c
 	if (g->usage_v2)
 		strcpy(g->usage_mount, g->mount);
 	else
-		/* "" if the controller cpuacct is not mounted */
+		/* v1: the CPU time is unavailable if the controller cpuacct is not mounted */
 		cgroup_v1_mount(NULL, "cpuacct", g->usage_mount);
 	for (size_t i = 0; i < nr; i++) {
 		rc = cgroup_find(g->mount, watch[i], path, &id, err);
@@ -115,7 +115,7 @@ static struct try_group *find_other(struct try_groups *g, const char *path)
 	return NULL;
 }
 
-/* A watched cgroup counts its own waits and the waits of its descendants. */
+/* Adds the waits of a row to each watched cgroup that is the row's cgroup or an ancestor of it. */
 static int add_watched(struct try_groups *g, const struct runq_group_window *row, bool *ret_watched)
 {
 	*ret_watched = false;
@@ -199,7 +199,10 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	double seconds = (double)w->window_ns / 1e9;
 	int rc = 0;
 
-	/* first, because the CPU time of a new group at the start of the round is unknown */
+	/*
+	 * compute CPU times before new groups are added, because the CPU time of a new group at the
+	 * start of the round is unknown
+	 */
 	array_for_each(group, g->groups, g->nr) {
 		uint64_t now = read_usage(g, group->path);
 		double cpu = (double)(now - group->usage_ns) / seconds;
@@ -219,8 +222,8 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 }
 
 /*
- * Compares successive rounds with the original setting, to measure the effect of chance. A slow
- * drift of the measured values cancels out, except for the drift within one round.
+ * Compares successive rounds that both have the original setting, to measure the effect of chance.
+ * A slow drift of the measured values cancels out, except for the drift within one round.
  */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)
@@ -230,7 +233,10 @@ static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_
 
 	for (unsigned int i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++)
-			/* swap every second pair, so that a drift of the values cancels out */
+			/*
+			 * swap the rounds of every second pair, so that a drift of the measured
+			 * values cancels out
+			 */
 			pairs[i][k] = value[2 * i + (i % 2 ? !k : k)][TRY_ORIGINAL];
 	paired_compare(pairs, nr, CONFIDENCE, false, ret_control);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits and CPU time per round of the watched cgroups, and of others that wait or run much. */
+/*
+ * Waits and CPU time per round of the watched cgroups, and of all other cgroups that wait or run
+ * much.
+ */
 #ifndef SUBTICK_MEASURE_TRY_GROUPS_H
 #define SUBTICK_MEASURE_TRY_GROUPS_H
 
@@ -28,8 +31,9 @@ enum try_figure {
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
 /*
- * Limits for cgroups that are not watched: below TRY_OTHER_WAITS waits in a round TRY_WAIT and
- * TRY_P99 are unknown, below TRY_OTHER_CPU ns per second TRY_CPU is unknown.
+ * Limits for cgroups that are not watched. If a cgroup has fewer than TRY_OTHER_WAITS waits in a
+ * round, its values TRY_WAIT and TRY_P99 of the round are unknown. If a cgroup uses less CPU time
+ * than TRY_OTHER_CPU, in ns per second, its value TRY_CPU of the round is unknown.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
@@ -38,7 +42,10 @@ enum try_figure {
 
 struct try_group {
 	char *path;
-	/* The values of a watched cgroup include its descendants, the values of others do not. */
+	/*
+	 * true for a watched cgroup; its measured values include its descendants, unlike the values
+	 * of all other cgroups
+	 */
 	bool watched;
 	/* measured values by kind of value, pair of rounds, and setting; NAN if unknown */
 	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
@@ -54,7 +61,10 @@ struct try_group {
 	struct runq_group_window round;
 };
 
-/* Time that tasks of `victim` waited while the culprit ran, summed over all rounds. */
+/*
+ * Time that tasks of the watched cgroup `victim` waited while the culprit ran on the core, summed
+ * over all rounds.
+ */
 struct try_blame {
 	const char *victim; /* path of the watched cgroup, owned by its struct try_group */
 	char *culprit;
@@ -85,9 +95,10 @@ int try_groups_begin(struct try_groups *groups, struct err *err);
 int try_groups_end(struct try_groups *groups, const struct runq_window *window, unsigned int pair,
 		   enum try_arm arm, struct err *err);
 /*
- * Computes `effect` and `control` from @nr_pairs pairs of rounds. Confidence intervals of watched
- * groups have a level of 95 %. The intervals of the other groups are simultaneous (Bonferroni): in
- * 95 % of experiments all of them contain the true values.
+ * Computes the members `effect` and `control` of each cgroup from @nr_pairs pairs of rounds.
+ * Confidence intervals of watched groups have a level of 95 %. The confidence intervals of all
+ * other groups are simultaneous (Bonferroni): in 95 % of experiments all of them contain the true
+ * values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

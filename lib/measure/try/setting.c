@@ -50,7 +50,10 @@ static const char *below(const char *mount, const char *path)
 	return len && !strncmp(path, mount, len) && path[len] == '/' ? path + len : path;
 }
 
-/* True if the file @path exists at @mount. *@ret_dir is true if the cgroup's directory exists. */
+/*
+ * True if the file @path exists at @mount. Sets *@ret_dir to true if the directory of the cgroup
+ * exists.
+ */
 static bool at_mount(const char *root, const char *mount, const char *path, char *ret_path,
 		     bool *ret_dir)
 {
@@ -72,7 +75,10 @@ static bool at_mount(const char *root, const char *mount, const char *path, char
 	return exists;
 }
 
-/* File with the same purpose in the other cgroup version, or NULL if both versions have @file. */
+/*
+ * Returns the file that has the same purpose as @file in the other cgroup version, or NULL if both
+ * versions have @file.
+ */
 static const char *counterpart(const char *file, bool file_is_v1)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counterparts); i++)
@@ -131,7 +137,10 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	return refuse(below(v1, below(layout.v2, path)), strrchr(path, '/') + 1, in_v1, in_v2, err);
 }
 
-/* Splits at the first = after a known file, because names of cgroups may contain =. */
+/*
+ * Splits "PATH=VALUE" at the first = after the name of a known file, because names of cgroups may
+ * contain =.
+ */
 static bool split(const char *text, struct try_setting *s)
 {
 	bool known = false;

@@ -18,9 +18,10 @@ struct try_setting {
 
 /*
  * Parses "PATH=VALUE". PATH is a file of the controllers cpu and cpuset in a cgroup, such as
- * "/batch/cpu.weight", or the absolute path of an interrupt's affinity, of a CPU's latency limit
- * (pm_qos_resume_latency_us), or of the file "disable" of an idle state. Fails if the file does not
- * exist. @root: see host/file.h.
+ * "/batch/cpu.weight". An absolute path can also be the file of an interrupt's affinity, of a CPU's
+ * latency limit (pm_qos_resume_latency_us), or the file "disable" of an idle state. Fails if the
+ * file does not exist. @root is the directory that contains /proc and /sys, or NULL for /
+ * (host/file.h).
  */
 int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,
 		      struct err *err);

@@ -39,8 +39,8 @@ static pid_t command_start(const char *command)
 	if (pid)
 		return pid;
 	/*
-	 * A new session gets no SIGINT from Ctrl-C. Background processes of the command run until
-	 * the command of the original state ends them.
+	 * Start the command in a new session, so that it gets no SIGINT from Ctrl-C. Background
+	 * processes of the command run until the command of the original state ends them.
 	 */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
@@ -61,7 +61,10 @@ static int command_status(const char *command, int status, struct err *err)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* Runs the command of the original state, also for the guard process. */
+/*
+ * Runs the command of the original state and waits for its end. The guard process also calls
+ * command_restore().
+ */
 static int command_restore(const void *arg)
 {
 	const struct try_opts *opts = arg;
@@ -144,7 +147,10 @@ static int apply(struct try_run *t, enum try_arm arm, struct err *err)
 						    err);
 }
 
-/* Handles events of runq while it waits. Returns -EINTR if the user stopped the run. */
+/*
+ * Waits for @ns. Handles the events of runq during the wait, because runq reports each new cgroup
+ * by an event. Returns -EINTR if the user stopped the run.
+ */
 static int wait_for(struct try_run *t, uint64_t ns, struct err *err)
 {
 	uint64_t until = clock_mono_ns() + ns;
@@ -173,7 +179,10 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 		     try_groups_end(groups, runq_window(t->runq), pair, arm, err);
 }
 
-/* Without waits in the first pair of rounds no effect can be measured. */
+/*
+ * Fails if a watched cgroup did not wait in the first pair of rounds, because no effect can be
+ * measured without waits.
+ */
 static int check_waits(const struct try_run *t, struct err *err)
 {
 	array_for_each(group, t->window.groups.groups, t->window.groups.nr_watched)
@@ -185,7 +194,10 @@ static int check_waits(const struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* splitmix64 yields the same random order on every machine. */
+/*
+ * Chooses the setting of the first round of a pair at random. splitmix64 yields the same choice on
+ * every machine.
+ */
 static enum try_arm first_arm(uint64_t seed, unsigned int pair)
 {
 	uint64_t z = seed + (pair + 1) * 0x9e3779b97f4a7c15ULL;
@@ -298,7 +310,10 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
 	if (!t)
 		return err_set(err, -ENOMEM, "out of memory");
 	t->opts = opts;
-	/* guard processes are forks, so start them before files are opened */
+	/*
+	 * start guard processes before files are opened, because a guard process is a fork that
+	 * inherits open files
+	 */
 	rc = journal_open(&t->journal, NULL, err);
 	t->journal_open = !rc;
 	for (size_t i = 0; i < opts->nr_settings && !rc; i++) {

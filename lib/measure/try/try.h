@@ -17,7 +17,7 @@ struct try_opts {
 	/* settings; journal_trial() sets their members `was` and `now` */
 	struct try_setting *settings;
 	size_t nr_settings;
-	/* Shell commands for the original and the changed state, instead of settings. */
+	/* Shell commands instead of settings: @a sets the original state, @b the changed state. */
 	const char *a, *b;
 	const char *const *watch; /* paths of watched cgroups */
 	size_t nr_watch;
@@ -25,8 +25,8 @@ struct try_opts {
 	uint64_t each_ns, settle_ns, budget_ns;
 	uint64_t seed; /* seed of the random order of rounds */
 	/*
-	 * Waits until @until_ns of CLOCK_MONOTONIC or a readable @fd. True if the user stopped the
-	 * run.
+	 * Waits until @until_ns of CLOCK_MONOTONIC or until @fd is readable. Returns true if the
+	 * user stopped the run.
 	 */
 	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
 	/* Reports the number of complete rounds. `progress` may be NULL. */
@@ -51,16 +51,20 @@ struct try_window {
 
 struct try_run;
 
-/* Returns -EINVAL if options are missing or the experiment would exceed the time budget. */
+/*
+ * Checks the options. Returns -EINVAL if options are missing or the experiment would exceed the
+ * time budget.
+ */
 int try_opts_check(const struct try_opts *opts, struct err *err);
 /*
- * Changes each setting for a short time to check that the new value can be read back. Returns
- * -EBUSY if another subtick process has changed settings. @opts must outlive the run.
+ * Checks the options, the settings and the cgroups. Changes each setting for a short time to check
+ * that the new value can be read back. Returns -EBUSY if another subtick process has changed
+ * settings on this machine. @opts must outlive the run.
  */
 int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *err);
 /*
- * Runs all rounds, then restores the settings. Fails only if no round could be measured; the reason
- * of an early end is in `ended`.
+ * Runs all rounds, then restores the settings. Fails only if no round could be measured. If the run
+ * ended early, the member `ended` of the result contains the reason.
  */
 int try_measure(struct try_run *run, struct err *err);
 /* Returns the result of the run, which is valid until try_close(). */
@@ -68,7 +72,10 @@ const struct try_window *try_window(const struct try_run *run);
 /* Frees @run, which may be NULL. */
 void try_close(struct try_run *run);
 
-/* Formats the settings ("/batch/cpu.weight=50, /batch/cpu.idle=1"), or the command @b. */
+/*
+ * Formats the settings, such as "/batch/cpu.weight=50, /batch/cpu.idle=1", or the command of the
+ * changed state.
+ */
 void try_name(const struct try_opts *opts, char *buf, size_t size);
 
 #endif

@@ -14,7 +14,10 @@
 #include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-/* First package C-state that counts as sleep: in PC2, caches and memory are still powered. */
+/*
+ * First package C-state that counts as sleep. PC2 does not count, because caches and memory are
+ * still powered in PC2.
+ */
 #define PACKAGE_SLEEPS 3
 
 /* Parses a file of a PMU event, such as "event=0x02". */
@@ -58,7 +61,10 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/* the processor defines MWAIT hints, but the firmware chooses the numbers in ACPI names */
+	/*
+	 * use the MWAIT hint: the processor defines MWAIT hints, but the firmware chooses ACPI
+	 * names
+	 */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -66,9 +72,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * Opens the available residency counters. Reading them on the measured CPU sends no IPI since Linux
- * 6.12; before, it may send an IPI to the sibling hyperthread. Before Linux 6.7 perf assigns
- * package counters to one CPU of each die (docs/methods/wake.md).
+ * Opens the available residency counters. Since Linux 6.12, reading the counters on the measured
+ * CPU sends no IPI. Before Linux 6.12, a read may send an IPI to the sibling hyperthread. Before
+ * Linux 6.7, perf assigns package counters to one CPU of each die (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -179,7 +185,10 @@ int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, s
 	return rc;
 }
 
-/* Converts a time to an integer below UINT32_MAX, the value of an unknown time. */
+/*
+ * Converts a time in an idle state to an integer below UINT32_MAX, because UINT32_MAX is the value
+ * for an unknown time.
+ */
 static uint32_t clamp_ns(double ns)
 {
 	return ns < UINT32_MAX - 1 ? (uint32_t)ns : UINT32_MAX - 1;
@@ -220,7 +229,10 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 			clamp_ns((double)(idle[state].time_ns - d->idle_last[state].time_ns));
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
-	/* the hardware may enter another state than cpuidle requested */
+	/*
+	 * use the hardware counter, because the hardware may enter another idle state than cpuidle
+	 * requested
+	 */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);
 	point->package = package_slept(d, cycles);

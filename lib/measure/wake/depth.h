@@ -14,13 +14,22 @@
 #define CSTATE_MAX	8 /* maximum number of counters per core, and also per package */
 #define CSTATE_COUNTERS (2 * CSTATE_MAX)
 
-/* Lists the counters of cstate_core ("C6") or cstate_pkg ("PC6"). Returns 0 without the PMU. */
+/*
+ * Lists the counters of the PMU cstate_core ("C1", "C6", …), or of cstate_pkg ("PC2", "PC6", …) if
+ * @package is true. Returns the number of counters, or 0 if the machine lacks the PMU.
+ */
 int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
 
-/* Hardware C-state number of a cpuidle state, or -1: 6 for "C6S" of intel_idle. */
+/*
+ * Returns the hardware C-state number of a cpuidle state, or -1 if unknown. For example, the number
+ * is 6 for "C6S" of intel_idle, and for "C2_ACPI" of acpi_idle with MWAIT hint 0x20.
+ */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
-/* Opened counters of one CPU, each of the cycles in one C-state of the core or package. */
+/*
+ * Opened counters of one CPU. Each counter counts the cycles that a core or package spent in one
+ * C-state.
+ */
 struct cstate_set {
 	int nr;
 	int number[CSTATE_COUNTERS];
@@ -31,7 +40,10 @@ struct cstate_set {
 /* Index of the core counter that counts time in C-state @number, or -1. */
 int cstate_counter(const struct cstate_set *set, int number);
 
-/* Columns of `ns`: one per hardware counter, and one for cpuidle's time in the requested state. */
+/*
+ * Number of columns of the array `ns`: one per hardware counter, and one for cpuidle's time in the
+ * requested state.
+ */
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
 
 struct wake_depth {
@@ -54,14 +66,24 @@ struct wake_depth {
 	char name[WAKE_DEPTH_COLUMNS][8];
 };
 
-/* Begins to read the counters on the calling CPU. Without any, depth->nr_columns is 0. */
+/*
+ * Begins to read the residency counters. The first call opens the counters. Must be called on the
+ * measured core. Returns 0 or -ENOMEM. If the machine has no residency counters, depth->nr_columns
+ * is 0.
+ */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
-/* Stores the increments since the previous wake-up, and sets `entered` and `package` of @point. */
+/*
+ * Stores the increments of the residency counters since the previous wake-up, and sets the members
+ * `entered` and `package` of @point. Must be called on the measured core after each wake-up.
+ */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);
 
-/* Counters that set wake_point.entered: "cstate_core", "cpuidle", or NULL if unknown. */
+/*
+ * Returns which counters set wake_point.entered for an idle state: "cstate_core", "cpuidle", or
+ * NULL if unknown.
+ */
 const char *wake_depth_by(const struct wake_depth *depth, unsigned int state);
 
 #endif

@@ -19,7 +19,10 @@
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
-/* Measures the time from launch to transmit timestamp of one packet, both by the card's clock. */
+/*
+ * Measures the time in ns from launch to transmit timestamp of one packet. Both are times of the
+ * card's clock, so no conversion is necessary.
+ */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -39,11 +42,14 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 	if (rc)
 		return rc;
 	*ret_ns = stamp - launch;
-	/* otherwise the timestamp is of another packet, or the card's clock was set */
+	/* outside of this range, the timestamp is of another packet, or the card's clock was set */
 	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
 }
 
-/* On a busy machine some packets miss their launch time and get no transmit timestamp. */
+/*
+ * Sends packets with launch times. On a busy machine some packets miss their launch time and get no
+ * transmit timestamp.
+ */
 static void send_packets(const struct wake_dma_card *card, int fd, struct wake_dma *dma)
 {
 	double took[PACKETS];
@@ -92,7 +98,10 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/* interrupts for transmit timestamps would wake the measured core */
+	/*
+	 * restore the setting, because interrupts for transmit timestamps would wake the measured
+	 * core
+	 */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",

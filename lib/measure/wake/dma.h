@@ -10,7 +10,10 @@
 
 struct journal;
 
-/* DMA read time by the card's clock (equation 9 in docs/methods/wake.md); unknown if nr is 0. */
+/*
+ * DMA read time by the card's clock (equation 9 in docs/methods/wake.md). If `nr` is 0, the DMA
+ * read time is unknown.
+ */
 struct wake_dma {
 	int64_t median_ns, half_spread_ns; /* median and half of p90 − p10 of the DMA read time */
 	size_t nr;
@@ -26,8 +29,9 @@ struct wake_dma_card {
 
 /*
  * Sends packets with launch times and reads their transmit timestamps. Keeps the calling core busy,
- * so that the package does not sleep. Without transmit timestamps, returns 0 and sets
- * ret_dma->unknown. @journal restores the timestamp setting of the card if subtick is killed.
+ * so that the package does not sleep. If the card returns no transmit timestamps, returns 0 and
+ * sets ret_dma->unknown to the reason. @journal restores the timestamp setting of the card if
+ * subtick is killed.
  */
 int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 		     struct wake_dma *ret_dma, struct err *err);

@@ -12,7 +12,10 @@
 #include "base/clock.h"
 #include "host/file.h"
 
-/* Limit that the kernel reports without requests (PM_QOS_CPU_LATENCY_DEFAULT_VALUE). */
+/*
+ * Latency limit that the kernel reports if no process requested a limit
+ * (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
+ */
 #define NO_LIMIT_US 2000000000
 
 static bool read_haltpoll(const struct wake_env *env)

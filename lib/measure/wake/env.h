@@ -41,7 +41,10 @@ struct wake_env {
 /* @nr_cpus is the number of possible CPUs. @measured are the CPUs whose counters are read. */
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
-/* Begins a window with the counters at the end of the previous window, or reads the counters. */
+/*
+ * Begins a window with the counter values from the end of the previous window. Reads the counters
+ * of a CPU that has no values from the previous window.
+ */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);
 void wake_env_close(struct wake_env *env);

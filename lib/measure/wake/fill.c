@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the result of a window core by core. */
+/*
+ * Computes the result of a window core by core: calibration, wake-ups or histograms, stages,
+ * pre-wake and residency.
+ */
 #include "measure/wake/fill.h"
 
 #include <errno.h>
@@ -73,7 +76,7 @@ static void add_breakdown(struct wake_window *w, const struct wake_worker *worke
 	free(scratch);
 }
 
-/* Compares the sources timer and remote for each idle state and round. */
+/* Compares the sources timer and remote for each idle state and round that both measured. */
 static void add_pairs(struct wake_window *w, const struct wake_cpu *cpu)
 {
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++)
@@ -157,7 +160,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/* Clears the window. Loss counters that the source lacks are WAKE_UNKNOWN. */
+/* Clears the window. Sets the loss counters that the source lacks to WAKE_UNKNOWN. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
@@ -203,7 +206,10 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 	uint64_t uncertainty_ns =
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
-	/* WAKE_UNKNOWN is the largest value, so an unknown overhead makes the maximum unknown */
+	/*
+	 * WAKE_UNKNOWN is the largest value, so an unknown overhead of one core makes the maximum
+	 * unknown
+	 */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;
 	if (uncertainty_ns > w->uncertainty_ns)

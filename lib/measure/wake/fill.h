@@ -8,7 +8,10 @@
 #include "measure/wake/run.h"
 #include "measure/wake/window.h"
 
-/* Computes the window. @passive is NULL for single wake-ups. Returns 0 or -ENOMEM. */
+/*
+ * Computes all members of the window except times, losses, settings and breakdown, which the caller
+ * sets. @passive is NULL for sources that measure single wake-ups. Returns 0 or -ENOMEM.
+ */
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);
 
@@ -16,13 +19,16 @@ int wake_fill(struct wake_window *window, const struct wake_env *env, const stru
 #define WAKE_ADD(w, rows, row) \
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 
-/* Add rows for the idle states of one core, whose latencies have the error @uncertainty_ns. */
+/*
+ * Add rows for the idle states of one core. @uncertainty_ns is the maximum error of the core's
+ * latencies.
+ */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns);
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns);
-/* Adds one row over all cores per forced idle state, if idle states were forced. */
+/* Adds one row over all cores per forced idle state; no rows if no states were forced. */
 void wake_totals(struct wake_window *window, const struct wake_env *env,
 		 const struct wake_run *run);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Enables idle states, sets energy preferences and takes CPUs offline; the journal restores all. */
+/*
+ * Enables and disables idle states, sets energy preferences and takes CPUs offline. The journal
+ * restores all changed settings.
+ */
 #include "measure/wake/force.h"
 
 #include <errno.h>
@@ -45,7 +48,10 @@ static int read_states(const char *root, unsigned int cpu, struct cpuidle_state 
 	return nr;
 }
 
-/* Returns the index of the idle state @name, or -ENOENT with all names in @err. */
+/*
+ * Returns the index of the idle state @name. If there is no such state, returns -ENOENT and sets
+ * @err to a message with the names of all idle states.
+ */
 static int find_state(const struct cpuidle_state *states, int nr, const char *name,
 		      unsigned int cpu, struct err *err)
 {
@@ -78,7 +84,10 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 	for (int i = 0; i < nr && !rc; i++) {
 		bool off = force->state ? i != wanted : i > wanted;
 
-		/* with --deepest, shallower states keep their setting */
+		/*
+		 * with --deepest, shallower idle states that were disabled before the run stay
+		 * disabled
+		 */
 		if (off || i == wanted)
 			rc = set_state(journal, cpu, i, off, err);
 	}
@@ -115,10 +124,13 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 	return rc || !force->alone ? rc : take_offline(journal, root, measured, keep, err);
 }
 
-/* Reads the energy preferences of a CPU, or the values of its energy bias. Returns their number. */
+/*
+ * Reads the energy performance preferences that a CPU supports, or on older CPUs the values of the
+ * energy bias. Returns the number of preferences or values.
+ */
 static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {
-	/* values for which the kernel has names, from "performance" to "power" */
+	/* values of the energy bias with names in the kernel, from "performance" to "power" */
 	static const char *const biases[] = {"0", "4", "6", "8", "15"};
 	const char *path =
 		SYS_PATH(CPU_DIR "/cpufreq/energy_performance_available_preferences", cpu);
@@ -129,7 +141,7 @@ static unsigned int read_preferences(const char *root, unsigned int cpu, struct 
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		word = strtok_r(text, " ", &rest);
 		for (; word && nr < WAKE_MAX_PREFERENCES; word = strtok_r(NULL, " ", &rest))
-			/* "default" is an alias of another preference */
+			/* skip "default", which is an alias of another preference */
 			if (strcmp(word, "default"))
 				snprintf(rounds->values[nr++], WAKE_PREFERENCE, "%.31s", word);
 		return nr;
@@ -217,12 +229,15 @@ int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err
 
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
-		/* a CPU without the idle state of the round keeps all its states */
+		/* if a CPU lacks the idle state of the round, all its idle states stay enabled */
 		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];
 
 		if (rounds->file && !rc)
 			rc = set_preference(rounds, cpu, round, err);
-		/* first enable, because a CPU without an enabled idle state polls */
+		/*
+		 * enable idle states before disabling others: a CPU without an enabled idle state
+		 * polls
+		 */
 		for (int off = 0; off < 2; off++)
 			for (int i = 0; i < nr && !rc; i++)
 				if ((allowed >> i & 1) != off)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: finds card and clock, sets IRQ affinity and queue, and sends packets. */
+/*
+ * Source nic: finds the card and its clock, sets IRQ affinity and queue, and sends packets with
+ * launch times.
+ */
 #include "measure/wake/nic.h"
 
 #include <dirent.h>
@@ -21,13 +24,25 @@
 #include "host/qdisc.h"
 #include "host/txtime.h"
 
-/* With offload: longer than any launch distance, so packets go to the card at once. */
+/*
+ * Delta of the ETF queue with offload. The queue passes packets to the card at once, because
+ * OFFLOAD_DELTA_NS is longer than any launch distance.
+ */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
-/* Delta of the ETF queue without offload: its timer sends a packet this long before the launch. */
+/*
+ * Delta of the ETF queue without offload: time before the launch time at which the timer of the
+ * queue sends a packet.
+ */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/* Maximum offset of the card's clock from CLOCK_TAI, the clock of the ETF queue. */
+/*
+ * Maximum offset of the card's clock from CLOCK_TAI. open_clock() fails above this offset, because
+ * the ETF queue compares launch times with CLOCK_TAI.
+ */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
-/* Time from the launch until the worker's own timer expires, long after the card's interrupt. */
+/*
+ * Time from the launch until the worker's own timer expires. AFTER_NS is much longer than the time
+ * from the launch to the interrupt of the card.
+ */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
 
@@ -35,7 +50,10 @@
 	"install an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, " \
 	"load its driver, connect a cable; or test the path with --device NAME --software"
 
-/* Maximum exit latency of C1E. In deeper idle states a DMA read waits for the package. */
+/*
+ * Maximum exit latency of idle states that are at most as deep as C1E. In deeper idle states a DMA
+ * read waits until the package has woken up.
+ */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 
 struct wake_nic {
@@ -56,7 +74,10 @@ struct wake_nic {
 	struct wake_clock_map map;
 };
 
-/* Reads CLOCK_TAI. The error bound is half the time between two reads of CLOCK_MONOTONIC. */
+/*
+ * Reads CLOCK_TAI. The error bound is half the time between two reads of CLOCK_MONOTONIC.
+ * Preemption between the two reads makes the error bound large.
+ */
 static struct wake_clock_fix read_tai(void)
 {
 	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
@@ -142,7 +163,10 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	return nr ? nr : 1;
 }
 
-/* Moves all interrupts of the card, because drivers report sent packets by different ones. */
+/*
+ * Moves all interrupts of the card, because drivers use different interrupts to report sent
+ * packets.
+ */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	const char *irqs = SYS_PATH("/sys/class/net/%s/device/msi_irqs", nic->card.device);
@@ -158,7 +182,10 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
 			continue;
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
-		/* the kernel refuses to move managed interrupts, but one is sufficient */
+		/*
+		 * the kernel refuses to move managed interrupts, but moving one interrupt of the
+		 * card is sufficient
+		 */
 		set += !journal_set(
 			nic->journal,
 			SYS_PATH("/proc/irq/%u/smp_affinity_list", nic->irqs[nic->nr_irqs - 1]),
@@ -212,7 +239,10 @@ void wake_nic_close(struct wake_nic *nic)
 	free(nic);
 }
 
-/* Opens nic->card.device. set_queue() fails if the card does not support launch times. */
+/*
+ * Opens the network card nic->card.device. set_queue() fails if the card does not support launch
+ * times.
+ */
 static int open_card(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct wake_dma *dma = &nic->card.dma;
@@ -249,7 +279,10 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 		 used ? ", " : "", device, why);
 }
 
-/* Opens the first suitable card, and lists all other cards with a hardware clock. */
+/*
+ * Opens the first suitable network card. Lists all other cards with a hardware clock in
+ * nic->card.others, each with the reason why the card is not used.
+ */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct dirent **entries = NULL;
@@ -327,7 +360,10 @@ int wake_nic_batch_begin(struct wake_worker *worker)
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
-	/* the kind of the timer interrupt that sends packets depends on the architecture */
+	/*
+	 * If a kernel timer sends the packets, accept any interrupt except IPIs, because the kind
+	 * of the timer interrupt depends on the architecture.
+	 */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	array_for_each(irq, nic->irqs, nic->nr_irqs)
@@ -354,7 +390,10 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->card.dma.median_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
-	/* the interrupt of the card does not wake the worker, which sleeps until its own timer */
+	/*
+	 * the interrupt of the card wakes the core but not the worker, which sleeps until its own
+	 * timer expires
+	 */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
 		nic->card.missed++;

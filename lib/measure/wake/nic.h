@@ -21,10 +21,16 @@ struct wake_nic_opts {
 	bool software;	/* true for ETF without offload: a kernel timer sends the packets */
 };
 
-/* Sets the card's IRQ affinity to @cpu and configures its queue. @journal restores both. */
+/*
+ * Sets the IRQ affinity of the card to @cpu, the first measured CPU, and configures the card's
+ * queue. @journal restores both settings.
+ */
 int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
 		  struct journal *journal, struct wake_nic **ret_nic, struct err *err);
-/* Moves the card's interrupts to @cpu, before the wake-ups of @cpu are measured. */
+/*
+ * Moves the interrupts of the card to @cpu. Must be called before the wake-ups of @cpu are
+ * measured.
+ */
 int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err);
 void wake_nic_close(struct wake_nic *nic);
 

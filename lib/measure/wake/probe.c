@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the BPF programs that a source needs, and copies the histograms of source passive. */
+/*
+ * Loads the BPF programs of `subtick wake` that a source needs, and copies the histograms of source
+ * passive.
+ */
 #include "measure/wake/probe.h"
 
 #include <errno.h>
@@ -130,7 +133,10 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 		bpf_link__destroy(*link);
 		*link = NULL;
 	}
-	/* hold libbpf's warnings in this thread; the controlling thread holds only its own */
+	/*
+	 * Hold the warnings of libbpf in this thread. The thread that controls the run holds only
+	 * its own warnings.
+	 */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2 && !rc; i++) {
@@ -181,7 +187,10 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
-/* True if wake-ups were added: latencies above 0 ns change sum_ns, and 0 ns changes count[0]. */
+/*
+ * True if wake-ups were added to a histogram since the last snapshot. A latency above 0 ns changes
+ * sum_ns, and a latency of 0 ns changes count[0].
+ */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
 	return memcmp((const char *)live + SUMS_AT, (const char *)was + SUMS_AT, SUMS_SIZE) ||
@@ -189,8 +198,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums first, because the BPF programs write the counts first. A wake-up that is missing
- * in the copied counts is also missing in the copied sums.
+ * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
+ * that is missing in the copied counts is therefore never part of the copied sums, and
+ * has_changed() detects it in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

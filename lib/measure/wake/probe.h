@@ -44,7 +44,10 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err);
 uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 
-/* Snapshots at the end and at the start of a window; equal pointers without a wake-up. */
+/*
+ * Snapshots of a histogram at the end (now) and at the start (was) of a window. The pointers are
+ * equal if the window has no wake-up.
+ */
 struct wake_passive_hist {
 	const struct wake_hist *now, *was;
 };
@@ -57,10 +60,16 @@ struct wake_passive {
 	struct wake_hist (*copies)[2];
 };
 
-/* Allocates the snapshots in @memory. @live must outlive @passive. */
+/*
+ * Allocates the snapshots. The arrays of @passive are valid until @memory is freed. @live must
+ * outlive @passive.
+ */
 int wake_passive_open(struct wake_passive *passive, struct blocks *memory,
 		      const struct load_wake *live, struct err *err);
-/* Ends the window and begins the next one. Copies only histograms that have changed. */
+/*
+ * Ends the current window of the histograms and begins the next window. Copies only histograms that
+ * the BPF programs have changed.
+ */
 void wake_passive_end(struct wake_passive *passive);
 
 #endif

@@ -25,7 +25,10 @@ static void change_word(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Requests a launch. Wakes the sender, which costs an IPI, only if it would sleep too long. */
+/*
+ * Requests a launch from the sender thread. Wakes the sender only if it would sleep beyond the
+ * launch time, because each wake-up costs an IPI.
+ */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
 	if (atomic_load(&sender->until_ns) > due_ns - SPIN_NS)
@@ -56,7 +59,7 @@ void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/* until the sender clears due_ns, it may write to worker->launch */
+	/* wait until the sender clears due_ns: until then it may write to worker->launch */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;
@@ -92,9 +95,9 @@ static void fire(struct wake_worker *w, unsigned int self)
 }
 
 /*
- * Sleeps until shortly before the earliest launch. No request is missed: the second earliest()
- * finds requests stored before until_ns was set, and a worker that stores one later reads until_ns
- * and wakes the sender.
+ * Sleeps until shortly before the earliest launch, without missing a request. The second call of
+ * earliest() finds all requests that were stored before until_ns was set. A worker that stores a
+ * request later reads until_ns and wakes the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the experiment: calibrates, then measures a sweep on every measured core. */
+/*
+ * Runs the experiment: calibrates, then measures wake-ups with increasing launch distances (a
+ * sweep) on every measured core.
+ */
 #include "measure/wake/run.h"
 
 #include <errno.h>
@@ -25,7 +28,10 @@ static bool still_here(struct wake_worker *w)
 	return !w->moved;
 }
 
-/* The core sets its own timer, so the hardware can wake it before the timer expires. */
+/*
+ * Measures one wake-up of source timer. The core sets its own timer, so the hardware can begin to
+ * wake the core before the timer expires.
+ */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
 {
@@ -191,9 +197,9 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * Runs one or two passes over the measured cores. The sender of source remote must run on a core
- * that is not measured in the same pass. If all cores are measured, a second pass measures the core
- * that was the sender's in the first pass.
+ * Runs one or two passes over the measured cores. For source remote the sender must run on a core
+ * that is not measured in the same pass. If all cores are measured, the first pass omits the
+ * sender's core. The second pass measures the omitted core, with the sender on another core.
  */
 static int run_passes(struct wake_run *run)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Experiment of `subtick wake`: one worker per core sweeps over launch distances. */
+/*
+ * Experiment of `subtick wake`: one worker per measured core measures wake-ups with increasing
+ * launch distances (a sweep).
+ */
 #ifndef SUBTICK_MEASURE_WAKE_RUN_H
 #define SUBTICK_MEASURE_WAKE_RUN_H
 
@@ -33,7 +36,10 @@ int wake_run_start(struct wake_run *run, struct err *err);
 uint64_t wake_run_done(const struct wake_run *run);
 /* Number of rounds in the plan of the experiment, at least 1. */
 unsigned int wake_run_rounds(const struct wake_plan *plan);
-/* Waits for the end of the run, after stopping it if @stop. Returns 0 or a worker's first error. */
+/*
+ * Waits for the end of the run. If @stop is true, makes all workers end early. Returns 0 or the
+ * first error of a worker.
+ */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);
 void wake_run_close(struct wake_run *run);
 

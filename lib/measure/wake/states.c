@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes statistics of idle states, and compares them with claims and budget. */
+/*
+ * Computes statistics of idle states per core and over all cores. Compares measured with claimed
+ * exit latencies, and finds the idle states that fit the latency budget.
+ */
 #include "measure/wake/fill.h"
 
 #include <math.h>
@@ -72,8 +75,9 @@ static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 }
 
 /*
- * Collects the wake-ups of one core with the source, idle state and round of @s: their latencies,
- * and in @silent the times from idle entry to launch. Returns their number.
+ * Collects the wake-ups of one core that have the source, idle state and round of @s. @latency
+ * receives the latencies, and @silent the times from idle entry to launch. Each array must have
+ * room for all wake-ups of the core. Returns the number of collected wake-ups.
  */
 static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
 		     double *silent)
@@ -96,7 +100,9 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 }
 
 /*
- * Summarizes @workers. Returns the number of wake-ups. @latency has room for twice as many values.
+ * Computes the latency summary of the idle state @s from the wake-ups of @workers. Returns the
+ * number of wake-ups. @latency must have room for two values per wake-up: the latency, and the time
+ * from idle entry to launch.
  */
 static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
 			unsigned int nr_workers, double *latency, size_t max)
@@ -177,7 +183,10 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		wake_summarize_hist(now, was, worker->calibration.stamp.median_ns, &s.summary);
 		if (!s.summary.count && !passive->live->one_state)
 			continue;
-		/* `inside` may be one above `count`, because the programs write during the copy */
+		/*
+		 * wake_hist.inside may be one above wake_hist.count, because the BPF programs can
+		 * write during the copy
+		 */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
 		if (s.summary.count)
@@ -209,20 +218,26 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 			if (!wake_has(w->sources, source) || round >= CPUIDLE_MAX_STATES)
 				continue;
 			summarize(&s, run->workers, run->nr_workers, latency, max);
-			/* without wake-ups, the core did not enter the idle state */
+			/* a row without wake-ups shows that the core never entered the state */
 			describe(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
 		}
 	free(latency);
 }
 
-/* True if the row counts for the budget: a forced state counts only in the round that forces it. */
+/*
+ * True if the row counts for the latency budget. If idle states are forced, the latency of a state
+ * counts only in the round that forces it.
+ */
 static bool counts(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->verdict != WAKE_NOT_ENTERED && (w->nr_rounds < 2 || !strcmp(s->forced, s->name));
 }
 
-/* Maximum p99.9 of an idle state over all sources; NAN if a source has too few wake-ups. */
+/*
+ * Returns the maximum p99.9 of the wake-up latency of an idle state in ns over all sources; NAN if
+ * a source has too few wake-ups for a p99.9.
+ */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
 {
 	double longest = NAN;
@@ -248,7 +263,10 @@ static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_en
 	if (passive && !c->counted)
 		return NAN;
 	for (int i = 0; i < c->nr; i++) {
-		/* the measured wake-ups change the idle time, so use the time before them */
+		/*
+		 * For all sources except passive, use the idle time before the run, because the
+		 * measured wake-ups change the idle time.
+		 */
 		double ns = passive ? (double)c->after[i].time_ns - (double)c->before[i].time_ns
 				    : (double)c->before[i].time_ns;
 
@@ -262,7 +280,10 @@ static void add_budget(struct wake_window *w, const struct wake_env *env, const 
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu->cpu];
 	double error_ns = isnan(cpu->uncertainty_ns) ? 0.0 : cpu->uncertainty_ns;
-	/* Without a cpuidle driver: POLL (idle=poll) and the idle function of the architecture. */
+	/*
+	 * Without a cpuidle driver there are two states: POLL (idle=poll) and the idle function of
+	 * the architecture.
+	 */
 	struct wake_candidate states[CPUIDLE_MAX_STATES] = {0};
 	int nr = c->nr ? c->nr : 2, found;
 	uint64_t deepest_ns = 0;

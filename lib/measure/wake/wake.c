@@ -80,7 +80,10 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
 	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
-		/* without -C only the first CPU, because each CPU takes a separate pass */
+		/*
+		 * With source nic and without -C, measure only the first CPU, because each CPU
+		 * takes a separate pass.
+		 */
 		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
 		m->window.card_chose_cpu = cpuset_count(&online) > 1;
 	} else if (!cpuset_count(&m->opts.cpus)) {
@@ -105,7 +108,10 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 	return wake_sender_choose(m->opts.root, &online, &m->opts.cpus);
 }
 
-/* Opens the journal of settings, before all other files: its guard process is a fork. */
+/*
+ * Opens the journal of settings. Must be called before other files are opened, because the guard
+ * process of the journal is a fork that inherits open files.
+ */
 static int open_journal(struct wake_meter *m, struct err *err)
 {
 	int rc;
@@ -122,7 +128,10 @@ static int open_journal(struct wake_meter *m, struct err *err)
 				&m->opts.cpus, err);
 }
 
-/* Fails in a PID namespace: BPF programs read global thread IDs, but gettid() does not. */
+/*
+ * Fails in a PID namespace, because BPF programs read global thread IDs, but gettid() returns
+ * thread IDs of the namespace.
+ */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
 	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
@@ -135,7 +144,10 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 		"PID namespace");
 }
 
-/* Loads the BPF programs; for the calibration of source passive @passive is false. */
+/*
+ * Loads the BPF programs. @passive is false for the calibration of source passive, which uses the
+ * programs for single wake-ups.
+ */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
 	struct wake_probe_opts opts = {
@@ -330,7 +342,10 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 		return 0;
 	}
 	wake_restore(&m->meter);
-	/* an error even if wake_open() failed only because the machine lacks a feature */
+	/*
+	 * settings that could not be restored are an error, even if wake_open() failed only because
+	 * the machine lacks a feature
+	 */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",
 			   m->window.unrestored);

@@ -23,20 +23,27 @@ struct wake_opts {
 	struct wake_nic_opts nic;
 	bool breakdown;
 	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
-	/* source passive with `bare`: load measurement that may share its programs, or NULL */
+	/*
+	 * for source passive with `bare`: load measurement that may share its BPF programs with
+	 * wake, or NULL
+	 */
 	struct meter *load;
-	/* source passive: skip the calibration, which keeps the cores busy */
+	/* for source passive: skip the calibration, which would keep the cores busy */
 	bool bare;
 };
 
 /*
- * Number of sweeps, for an estimate of the run time. A round has one sweep, with source nic one per
- * core, and with source remote two if no core is left for the sender.
+ * Number of sweeps over all launch distances in all rounds, for an estimate of the run time. With
+ * source nic, a round has one sweep per core. With source remote, a round has two sweeps if no
+ * spare core is left for the sender. Otherwise a round has one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
-/* Attempted and planned wake-ups. meter_ops.read() before the end stops the run. */
+/*
+ * Progress of a run that measures single wake-ups. done: number of attempted wake-ups. total:
+ * number of planned wake-ups. A call of meter_ops.read() before the end of the run stops the run.
+ */
 struct wake_progress {
 	uint64_t done, total;
 	double time_ratio; /* elapsed share of the estimated run time */
@@ -46,7 +53,10 @@ struct wake_progress {
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
 /* Returns the last window, which is valid until the next read(). */
 const struct wake_window *wake_window(const struct meter *meter);
-/* Restores the changed settings before close(), and sets wake_window.unrestored. */
+/*
+ * Restores the changed settings and sets wake_window.unrestored. Callers may call wake_restore()
+ * before close().
+ */
 void wake_restore(struct meter *meter);
 
 #endif

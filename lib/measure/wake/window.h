@@ -20,7 +20,10 @@
 /* Number of histogram buckets in metrics and JSON, with upper bounds from 1 µs to 17 ms. */
 #define WAKE_NR_LE 15
 
-/* Upper bound of a bucket; it is also an upper bound of a finer bucket, so counts are exact. */
+/*
+ * Upper bound of a histogram bucket in ns. The bucket counts are exact, because each upper bound is
+ * also an upper bound of a finer bucket of the BPF programs.
+ */
 static inline uint64_t wake_le_ns(unsigned int i)
 {
 	return (1024ull << i) - 1;
@@ -49,7 +52,10 @@ struct wake_state {
 	/* the next members are for source passive only */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* number of wake-ups up to each bucket bound */
-	/* histogram at the end and at the start of the window; valid until the next read */
+	/*
+	 * histogram of the BPF programs at the end and at the start of the window; valid until the
+	 * next read
+	 */
 	const struct wake_hist *hist, *hist_was;
 };
 
@@ -65,7 +71,10 @@ struct wake_cpu {
 	uint64_t clock_read_ns, clock_step_ns;
 	const struct wake_point *points; /* wake-ups in order of time; valid until the next read */
 	size_t nr_points;
-	/* idle time by wake-up × nr_depths + number of the counter; UINT32_MAX if unknown */
+	/*
+	 * Idle time in ns by wake-up and counter; UINT32_MAX if unknown. The index is wake-up ×
+	 * nr_depths + number of the counter.
+	 */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
 	unsigned int nr_depths;
@@ -85,14 +94,21 @@ struct wake_pair {
 /* Deepest idle state of one core with a p99.9 latency within the budget. */
 struct wake_budget {
 	uint32_t cpu;
-	/* 1 if a state fits the budget, 0 if none fits, -1 with too few wake-ups for a p99.9 */
+	/*
+	 * 1 if an idle state fits the budget, 0 if no state fits, -1 if no state has enough
+	 * wake-ups for a p99.9
+	 */
 	int8_t fits;
 	uint32_t index;
 	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
 	/* latency limit that can be set in the kernel; WAKE_UNKNOWN if no limit is necessary */
 	uint64_t limit_ns;
-	/* idle time in deeper states: in the window for source passive, else since boot */
+	/*
+	 * Share of the idle time that the core spent in idle states deeper than the chosen state.
+	 * The idle time is measured in the window for source passive, and since boot for all other
+	 * sources.
+	 */
 	double deeper_ratio;
 };
 
@@ -137,7 +153,10 @@ struct wake_window {
 	bool bare;	      /* true if the timestamps were not calibrated */
 	struct err separate_err; /* reason why wake could not use the programs of load */
 
-	/* launch distances, and wake-ups per distance; unknown for source passive */
+	/*
+	 * minimum and maximum launch distance, and wake-ups per distance; unknown for source
+	 * passive
+	 */
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
@@ -151,13 +170,19 @@ struct wake_window {
 	uint64_t budget_ns; /* latency budget; 0 without --budget */
 	/* true from the first window in which a core had no fitting idle state */
 	bool over_budget;
-	/* true from the first window in which a latency exceeded the claimed exit latency */
+	/*
+	 * true from the first window in which the latency of an idle state exceeded the claimed
+	 * exit latency
+	 */
 	bool exceeded;
 
 	struct wake_machine machine;
 	struct wake_card card;
 	bool card_chose_cpu;   /* source nic without -C: only the first CPU was measured */
-	/* source remote without a tracepoint for IPIs: the launch time is that of sched_waking */
+	/*
+	 * source remote: true if the launch time is the timestamp of sched_waking, because the
+	 * kernel has no tracepoint for IPIs
+	 */
 	bool launch_at_waking;
 	/* source remote: true if the sender's package contains a measured core */
 	bool sender_shares_package;

@@ -15,14 +15,20 @@
 #include "host/cpu.h"
 
 #define STAMP_POINTS 200
-/* Sleep of the worker during the calibration: doubled if the core did not go idle, else halved. */
+/*
+ * Minimum and maximum sleep of the worker during the calibration. The sleep time is doubled if the
+ * core did not go idle, and halved if it went idle.
+ */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
 /* Maximum time for calibrating a core that other tasks keep busy. */
 #define CALIBRATE_LIMIT_NS NSEC_PER_SEC
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
-/* Time for which the worker spins after a launch: doubled if no timer handler ran. */
+/*
+ * Minimum and maximum time for which the worker spins after a launch. The spin time doubles after
+ * each launch during which no timer handler ran.
+ */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
 #define BUSY_BLIND	   8
@@ -34,7 +40,10 @@ int wake_pin(unsigned int cpu, struct err *err)
 	int rc = affinity_pin(0, cpu);
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	/* if permitted, so that no other task runs between wake-up and user code */
+	/*
+	 * set real-time priority, if permitted, so that no other task runs between the wake-up and
+	 * user code
+	 */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
 	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
 }
@@ -91,7 +100,10 @@ static void clock_cost(struct wake_calibration *c)
 	c->clock_step_ns = isinf(step) ? 0 : step;
 }
 
-/* Cost of a timestamp: time between two BPF programs on the same idle exit. */
+/*
+ * Measures the cost of a timestamp: the time between two BPF programs that run one after the other
+ * on each idle exit.
+ */
 static void stamp_cost(struct wake_worker *w)
 {
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
@@ -116,9 +128,10 @@ static void stamp_cost(struct wake_worker *w)
 }
 
 /*
- * Measures the interrupt latency of a core that spins in user code. Under PREEMPT_RT the timer
- * handler runs in a thread with the worker's priority. If no timer handler ran after the first
- * launches, the worker lowers its priority.
+ * Measures the interrupt latency of a busy core, which spins in user code until after the launch.
+ * Under PREEMPT_RT the timer handler runs in a thread with the worker's real-time priority. If no
+ * timer handler ran after the first launches, the worker lowers its own priority, so that this
+ * thread can run.
  */
 static void busy_points(struct wake_worker *w)
 {
@@ -151,7 +164,10 @@ static void busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* the core went idle, or another interrupt occurred before the launch */
+		/*
+		 * skip the launch if the core went idle or another interrupt occurred before the
+		 * launch
+		 */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);

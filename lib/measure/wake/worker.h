@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads of a run: one worker per measured core, and the sender of source remote. */
+/*
+ * Threads of a run: one worker per measured core, and for source remote the thread that wakes the
+ * workers (sender).
+ */
 #ifndef SUBTICK_MEASURE_WAKE_WORKER_H
 #define SUBTICK_MEASURE_WAKE_WORKER_H
 
@@ -60,23 +63,35 @@ struct wake_worker {
 void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		       struct wake_point *ret_point);
 void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
-/* Read the card's clock before and after the wake-ups of one launch distance, from @first on. */
+/*
+ * Source nic: read the card's clock before and after the wake-ups of one launch distance.
+ * wake_nic_batch_end() corrects the launch times from index @first on. Return 0 or -errno.
+ */
 int wake_nic_batch_begin(struct wake_worker *worker);
 int wake_nic_batch_end(struct wake_worker *worker, size_t first);
 
 /* Pins the calling thread. Sets minimum timer slack and, if permitted, real-time priority. */
 int wake_pin(unsigned int cpu, struct err *err);
-/* Begins a wake-up that launches in @distance_ns, with timestamps in @k. */
+/*
+ * Returns the raw data of a wake-up of @source that launches in @distance_ns. @k receives the
+ * timestamps of the BPF programs.
+ */
 struct wake_raw wake_raw_of(const struct wake_worker *worker, enum wake_source source,
 			    uint64_t distance_ns, struct wake_kpoint *k);
 /* Clears the timestamps of the current core, then arms a launch. */
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms the launch and copies the timestamps of the wake-up. */
 void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
-/* Fills worker->calibration on the calling thread, with the programs of wake_probe_calibrate(). */
+/*
+ * Fills worker->calibration on the calling thread. The programs of wake_probe_calibrate() must be
+ * attached.
+ */
 void wake_calibrate(struct wake_worker *worker);
 
-/* Thread of source remote that wakes the workers of @targets, on a core not in @targets. */
+/*
+ * Thread of source remote that wakes the workers of @targets. The sender runs on a core that is not
+ * in @targets.
+ */
 struct wake_sender {
 	unsigned int cpu;
 	const struct cpuset *targets;
@@ -93,8 +108,9 @@ struct wake_sender {
 };
 
 /*
- * Chooses an unmeasured CPU for the sender, if possible in a package without measured CPUs, because
- * the sender keeps its package awake. CPUSET_MAX: all online CPUs are measured.
+ * Chooses an unmeasured CPU for the sender. Prefers a CPU in a package without measured CPUs,
+ * because a running sender keeps its package awake. Returns CPUSET_MAX if all online CPUs are
+ * measured.
  */
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 				const struct cpuset *measured);

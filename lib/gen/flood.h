@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Generates softirq work on a chosen core: sends packets over a veth pair in a separate network
- * namespace.
- */
+/* Generates softirq work on a core: sends packets over a veth pair in its own network namespace. */
 #ifndef SUBTICK_GEN_FLOOD_H
 #define SUBTICK_GEN_FLOOD_H
 

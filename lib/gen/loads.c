@@ -34,8 +34,8 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * Ctrl-C goes to the whole process group, but the load generator must run until the end of
-	 * the parent's last window.
+	 * Ignore SIGINT: Ctrl-C sends it to the whole process group, but the load generator must
+	 * run until the end of the parent's last window.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);

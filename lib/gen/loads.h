@@ -17,8 +17,9 @@ struct gen_child {
 };
 
 /*
- * Forks and calls @run in the child, on @cpu, or on any CPU if @cpu is negative. The child exits
- * when @run returns, and the kernel kills the child when the parent dies.
+ * Forks and calls @run with the shared memory in the child. The child runs on @cpu, or on any CPU
+ * if @cpu is negative. The child exits when @run returns. The kernel kills the child when the
+ * parent dies.
  */
 int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
@@ -86,7 +87,10 @@ struct duty_usage {
  * READ_FILE do not block.
  */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
-/* Gets the times up to the end of the last burn. Returns false before the end of the first burn. */
+/*
+ * Gets busy time and blocked time of the generator up to the end of its last burn (busy loop).
+ * Returns false before the end of the first burn.
+ */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
@@ -115,7 +119,7 @@ void sleep_loop_go(struct gen_child *loop);
 /* Ends the sleep loop early. */
 void sleep_loop_halt(struct gen_child *loop);
 /*
- * Returns true and sets *@ret_result if the sleep loop has ended. The process lives until
+ * Returns true and the result if the sleep loop has ended. The process lives until
  * gen_child_stop().
  */
 bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result);

@@ -41,10 +41,7 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 {
 	bool moved = false;
 
-	/*
-	 * Compare each column separately. In a sum of columns, a decrease of iowait could hide an
-	 * increase.
-	 */
+	/* Compare each column: in a sum, a decrease of iowait could hide an increase. */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
 			continue;
@@ -74,7 +71,7 @@ void bins_free(struct bins *bins)
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 {
 	array_for_each(interval, edges->intervals, edges->nr_intervals) {
-		/* bins are centred, so that jitter around a multiple stays in one bin */
+		/* bins are centred on multiples of the width, so jitter stays in one bin */
 		size_t bin = (*interval + bins->width_ns / 2) / bins->width_ns;
 
 		if (bin < bins->nr)
@@ -139,7 +136,7 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (!nr)
 		return 0.0;
 	array_for_each(stamp, stamps, nr) {
-		/* relative times, because a double cannot hold an uptime in ns exactly */
+		/* relative to the first timestamp: a double cannot hold an uptime in ns exactly */
 		double angle = two_pi * fmod((double)(*stamp - stamps[0]), period_ns) / period_ns;
 
 		x += cos(angle);
@@ -148,10 +145,7 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (ret_phase_ns) {
 		uint64_t whole = (uint64_t)llround(period_ns);
 
-		/*
-		 * if the period is not a whole number of ns, the phase is valid only at the first
-		 * timestamp
-		 */
+		/* if the period has a fraction of a ns, the phase is valid only at stamps[0] */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
 	}
@@ -171,10 +165,7 @@ static double interval_score(const struct counter_edges *edges, double hz)
 	return sum / (double)edges->nr_intervals;
 }
 
-/*
- * Refines the tick rate, because a rate error of 0.1 % becomes a large phase error after several
- * seconds.
- */
+/* Refines the tick rate. An error of 0.1 % becomes a large phase error after several seconds. */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
 {
 	double span_s = (double)(stamps[nr - 1] - stamps[0]) / 1e9;
@@ -277,10 +268,7 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	}
 	if (!best)
 		return false;
-	/*
-	 * the formula uses twice the index of the middle of the run, which may be between two
-	 * probes
-	 */
+	/* twice the index of the middle of the run, which may be between two probes */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Compares two conditions, paired or unpaired, and computes ranges over the rounds of `subtick
- * crit`.
- */
+/* Compares two conditions, paired or unpaired, and computes ranges over rounds of measurement. */
 #ifndef SUBTICK_STATS_COMPARE_H
 #define SUBTICK_STATS_COMPARE_H
 

@@ -137,10 +137,7 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
-		/*
-		 * a rounding error can make the rank larger than the total count: use the last
-		 * entry
-		 */
+		/* a rounding error can make the rank larger than the count: use the last entry */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);

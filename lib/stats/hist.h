@@ -43,7 +43,7 @@ struct hist {
 	uint32_t nr;
 };
 
-/* Appends a bucket unless its count is 0. The array hist->entries must have space. */
+/* Appends a bucket unless its count is 0. The array hist->entries must have space for it. */
 static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t count)
 {
 	if (count)

@@ -42,10 +42,7 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 		if (!(parts >> i & 1))
 			continue;
 		sum_ns += ns;
-		/*
-		 * an interrupt during a context change may shorten the time of one of the two
-		 * contexts
-		 */
+		/* an interrupt during a context change may shorten the time of one context */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
 	}

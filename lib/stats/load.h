@@ -102,10 +102,7 @@ struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
 	uint64_t both_ns[2]; /* ns in which both siblings were busy, counted once by each sibling */
-	/*
-	 * true if all other members are 0, because the counters changed during every attempt to
-	 * read them
-	 */
+	/* all other members are 0: the counters changed during every attempt to read them */
 	bool torn;
 };
 
@@ -197,10 +194,7 @@ unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cp
 /* Ratio of a part to the window, from 0 to 1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
 
-/*
- * Return the name of a load part, such as "softirq_on_idle", and of a softirq vector, such as
- * "NET_RX".
- */
+/* Return the name of a part ("softirq_on_idle"), and of a softirq vector ("NET_RX"). */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
 /* Formats the names of the flags, such as "multiplexed,offline", or "" if no flag is set. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Evaluates counters of run-queue waits: exact counts up to each boundary, sampling errors, and
- * culprits.
- */
+/* Evaluates run-queue waits: exact counts up to each boundary, sampling errors, and culprits. */
 #ifndef SUBTICK_STATS_RUNQ_H
 #define SUBTICK_STATS_RUNQ_H
 
@@ -77,10 +74,7 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
-/*
- * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the number of
- * rows left.
- */
+/* Sorts blame rows by victim and culprit, and merges rows of one pair. Returns the rows left. */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
  * Sorts victims by total wait time, and the culprits of each victim by wait time, largest first. If

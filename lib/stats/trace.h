@@ -54,10 +54,7 @@ struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
-	/*
-	 * detail of the context: `what` of the entry event of a hardirq, vector of a softirq, or
-	 * idle state
-	 */
+	/* `what` of the entry event of a hardirq, vector of a softirq, or idle state */
 	uint64_t what;
 	enum trace_kind kind; /* for a hardirq: kind of its entry event */
 };
@@ -101,10 +98,7 @@ struct trace_avoidable {
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
-	/*
-	 * avoidable parts of the wait: nr_spans elements from first_span on, in the array of all
-	 * waits
-	 */
+	/* avoidable parts: nr_spans elements from first_span on in the array of all waits */
 	size_t first_span, nr_spans;
 };
 
@@ -120,16 +114,10 @@ struct trace_wait {
 	bool held;	    /* true if CPU quota throttled the task at the start of the wait */
 	/* time in ns from the start of the wait in which the task was throttled, or 0 if unknown */
 	uint64_t throttled_ns;
-	/*
-	 * pid of the task that was current on waker_cpu at the wake-up; 0 for idle, UINT32_MAX if
-	 * unknown
-	 */
+	/* pid of the current task on waker_cpu at the wake-up; 0: idle, UINT32_MAX: unknown */
 	uint32_t waker;
 	uint32_t waker_cpu; /* CPU that started the wake-up */
-	/*
-	 * start of the wake-up; from_ns if the waker enqueued the task itself; 0 if the task was
-	 * preempted
-	 */
+	/* start of the wake-up; from_ns if the waker enqueued the task; 0 after preemption */
 	uint64_t waking_ns;
 	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };
@@ -155,8 +143,9 @@ int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct tra
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
 
 /*
- * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle: idle times by CPU.
- * @allowed: allowed CPUs of the task, or NULL if unknown. Returns 0 or -ENOMEM.
+ * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle contains the idle
+ * times by CPU. @allowed is the set of allowed CPUs of the task, or NULL if unknown. Returns 0 or
+ * -ENOMEM.
  */
 int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 			 const struct cpuset *allowed, struct trace_spans *spans,

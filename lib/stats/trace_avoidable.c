@@ -101,10 +101,7 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/*
- * Appends to @spans the times in which the CPU of the queued task was busy while another CPU was
- * idle.
- */
+/* Appends to @spans the times in which the task's CPU was busy while another CPU was idle. */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;

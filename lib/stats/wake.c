@@ -94,10 +94,7 @@ static int32_t clamp_s32(int64_t ns)
 	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
-/*
- * Time at which the CPU was awake: the idle exit or the entry of the interrupt handler, whichever
- * is earlier.
- */
+/* Time at which the CPU was awake: the earlier of idle exit and interrupt handler entry. */
 static uint64_t awake_ns(const struct wake_kpoint *k)
 {
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
@@ -209,10 +206,7 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 	return ahead < -open ? ahead + open : 0;
 }
 
-/*
- * System ns per device ns, minus 1. A double stores this difference with more digits than the
- * ratio.
- */
+/* System ns per device ns, minus 1. A double stores this with more digits than the ratio. */
 static double slope(const struct wake_clock_map *map)
 {
 	int64_t device = map->b.device_ns - map->a.device_ns;

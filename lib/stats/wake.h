@@ -77,10 +77,7 @@ struct wake_point {
 	uint64_t launch_ns;
 	uint32_t distance_ns; /* requested launch distance, the time from arming to launch */
 	uint32_t silent_ns;   /* ns from idle entry to launch */
-	/*
-	 * wake latency in ns, with the measuring overhead subtracted; invalid if the wake-up is
-	 * rejected
-	 */
+	/* wake latency in ns without the measuring overhead; invalid after a rejection */
 	int32_t latency_ns;
 	int32_t exit_ns; /* ns from launch to idle exit, with the measuring overhead included */
 	/* ns from launch to interrupt handler, or INT32_MIN without an interrupt */
@@ -156,8 +153,8 @@ struct wake_summary {
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half width of the 99.7 % confidence interval of the median */
 	/*
-	 * maximum error of `max_ns`, which may be too high in all windows of source passive except
-	 * the first
+	 * Maximum error of `max_ns`. For source passive, `max_ns` may be too high in all windows
+	 * except the first.
 	 */
 	double max_error_ns;
 	uint64_t near_max;	/* number of latencies above 90 % of `max_ns` */
@@ -202,10 +199,7 @@ struct wake_evidence {
 	uint64_t entered, not_entered;
 	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
-	/*
-	 * number of wake-ups that may have been from the idle state, by sleep state of the package
-	 * before
-	 */
+	/* wake-ups that may be from the idle state, by sleep state of the package before */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* true if the package can sleep while a CPU is in the idle state */
 };
@@ -281,10 +275,7 @@ void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 double wake_uncertainty(const struct wake_calibration *calibration, unsigned int sources,
 			double card_ns);
 
-/*
- * One comparison of two clocks: the network card's clock, read between two reads of the system
- * clock.
- */
+/* One comparison of two clocks: the card's clock, read between two reads of the system clock. */
 struct wake_clock_sample {
 	int64_t before_ns;
 	int64_t device_ns;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Statistics of wake latencies: summaries, verdicts, effect of pre-wake, and overhead of
- * timestamps.
- */
+/* Statistics of wake latencies: summaries, verdicts, pre-wake, and overhead of timestamps. */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -216,10 +213,7 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
-		/*
-		 * the error of each median consists of the uncertainty of the timestamps and a
-		 * sampling error
-		 */
+		/* error of each median: uncertainty of the timestamps plus a sampling error */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
 						remote->median_error_ns;

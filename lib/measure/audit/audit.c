@@ -142,7 +142,7 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->hz = (unsigned int)lround(fit.hz);
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
-	/* The kernel's rounded tick period can differ from 1/HZ, as with HZ=300. */
+	/* Use the kernel's rounded tick period, which can differ from 1/HZ, as with HZ=300. */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
 }

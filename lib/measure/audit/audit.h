@@ -108,10 +108,7 @@ struct audit_findings {
 	/* other tasks used the core, so the minimum window length was not estimated */
 	bool good_disturbed;
 	bool good_known;
-	/*
-	 * Minimum window lengths for errors of at most 1 % and 0.1 %, or 0 if no window is long
-	 * enough.
-	 */
+	/* Minimum window lengths for errors of at most 1 % and 0.1 %, or 0 if none is enough. */
 	uint64_t good_1_ns, good_01_ns;
 	/* longest window on which the estimate of the minimum window length is based */
 	uint64_t good_from_ns;
@@ -119,10 +116,7 @@ struct audit_findings {
 	double good_error;
 };
 
-/*
- * Minimum window length for worst_error. Errors in shorter windows are mostly rounding to 1/USER_HZ
- * s.
- */
+/* Minimum window for worst_error. In shorter windows errors are mostly rounding to 1/USER_HZ s. */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Minimum coherence with the tick of a column that changes only on the tick. */
 #define AUDIT_ON_TICK 0.6
@@ -191,17 +185,11 @@ void audit_progress(const struct audit_env *env, const char *fmt, ...)
 struct audit_watch {
 	uint64_t wall_ns;
 	uint64_t reads;
-	/*
-	 * number of delayed reads of /proc/stat; a column change during a delayed read has an
-	 * unknown time
-	 */
+	/* delayed reads of /proc/stat; the time of a column change in such a read is unknown */
 	uint64_t blurred;
 	uint64_t delayed_ns; /* total time of the delayed reads of /proc/stat */
 	uint64_t read_ns;    /* total time of all reads of /proc/stat */
-	/*
-	 * CPU time of the process that reads /proc/stat; excludes interrupts if the kernel measures
-	 * them
-	 */
+	/* CPU time of the reading process; excludes interrupts if the kernel measures them */
 	uint64_t cpu_ns;
 	bool stopped;
 };

@@ -95,7 +95,10 @@ static int start(struct run *r, struct err *err)
 		r->pid = fork();
 		rc = r->pid < 0 ? -errno : 0;
 		if (!r->pid) {
-			/* the child must read end of file if the parent fails */
+			/*
+			 * the child must read end of file if the parent fails, so close the
+			 * parent's end
+			 */
 			close(pair[0]);
 			child_main(r->opts, pair[1]);
 		}
@@ -214,10 +217,7 @@ void audit_command_derive(struct audit_command *c)
 	c->user_error = c->true_user_ns == NONE
 				? NAN
 				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
-	/*
-	 * The task clock of the command includes interrupts, but the CPU time of all tasks does
-	 * not.
-	 */
+	/* The task clock of the command includes interrupts, the CPU time of all tasks does not. */
 	c->others_ns = tasks == NONE || isnan(used) ? NONE
 		       : tasks > c->task_clock_ns   ? tasks - c->task_clock_ns
 						    : 0;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * For each delay: runs a loop of sleeps, reads all clocks before and after the loop, and computes a
- * row.
- */
+/* For each delay: runs a loop of sleeps, reads all clocks before and after it, computes a row. */
 #include "measure/audit/delays.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `subtick audit delays`: compares the accounted with the true CPU time of a loop of sleeps, for
- * many delays.
- */
+/* `subtick audit delays`: compares accounted with true CPU time of a loop of sleeps. */
 #ifndef SUBTICK_MEASURE_AUDIT_DELAYS_H
 #define SUBTICK_MEASURE_AUDIT_DELAYS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU time of a core in each mode (user, system, ...): shown by /proc/stat, and true. */
+/* CPU time of a core in each mode (user, system, ...): true time, and time in /proc/stat. */
 #ifndef SUBTICK_MEASURE_AUDIT_MODES_H
 #define SUBTICK_MEASURE_AUDIT_MODES_H
 

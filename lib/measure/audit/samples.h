@@ -64,10 +64,7 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/*
- * Sampling interval in ns for windows shorter than 10 ms, and number of window lengths shorter than
- * 10 ms.
- */
+/* Sampling interval in ns for windows shorter than 10 ms, and number of such window lengths. */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 

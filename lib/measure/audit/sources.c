@@ -23,7 +23,7 @@
 #define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load with windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
 #define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum run time of a synthetic load */
-/* Maximum run time of a synthetic load, because all samples are kept in memory. */
+/* Maximum run time of a synthetic load. All samples of a load are kept in memory. */
 #define LONGEST_NS  (120 * NSEC_PER_SEC)
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
@@ -201,10 +201,7 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/*
- * Takes the samples for windows shorter than 10 ms. Must run before sample_run(), which uses the
- * same memory.
- */
+/* Takes the samples for windows below 10 ms. Must run before sample_run(), which reuses memory. */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
@@ -323,10 +320,7 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	run->strayed = !flood && !gen_child_on(&child, (int)s->opts->cpu);
 	if (!flood && !gen_child_alive(&child))
 		rc = audit_no_load(err, s->opts->cpu);
-	/*
-	 * Skip the load if its packets could not be sent, because on an idle core every source is
-	 * accurate.
-	 */
+	/* Skip the load if it sent no packets: on an idle core every source is accurate. */
 	if (flood && (!gen_child_alive(&child) || !flood_sent(&child))) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
@@ -378,10 +372,7 @@ static uint64_t search_takes(const struct sources *s)
 	return takes;
 }
 
-/*
- * Returns an error if hide_search() is impossible, because the core is busy or the time budget is
- * too short.
- */
+/* Fails if hide_search() is impossible, because the core is busy or the time is too short. */
 static int check_search(struct sources *s, struct err *err)
 {
 	uint64_t takes = search_takes(s);
@@ -415,10 +406,7 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		/*
-		 * hide_search() may use half of the remaining time budget to repeat invalid
-		 * measurements
-		 */
+		/* hide_search() may repeat invalid measurements in half of the remaining time */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
 		rc = hide_search(s, until, err);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `subtick audit sources`: errors of all sources of CPU load under synthetic loads that are hard to
- * measure.
- */
+/* `subtick audit sources`: errors of sources of CPU load under loads that are hard to measure. */
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCES_H
 #define SUBTICK_MEASURE_AUDIT_SOURCES_H
 

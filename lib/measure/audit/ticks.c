@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `subtick audit ticks`: reads /proc/stat under three loads and finds the tick in the changes of
- * its columns.
- */
+/* `subtick audit ticks`: reads /proc/stat under three loads and finds the tick in its changes. */
 #include "measure/audit/ticks.h"
 
 #include <errno.h>

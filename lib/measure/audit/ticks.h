@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `subtick audit ticks`: measures the times between changes of the columns of /proc/stat, and finds
- * the tick.
- */
+/* `subtick audit ticks`: measures times between changes of /proc/stat, and finds the tick. */
 #ifndef SUBTICK_MEASURE_AUDIT_TICKS_H
 #define SUBTICK_MEASURE_AUDIT_TICKS_H
 

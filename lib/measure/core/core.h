@@ -32,10 +32,7 @@ unsigned int core_blocks(unsigned int nr_cpus);
 
 /* Opens the BPF object with the constants of @core and with a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
-/*
- * Excludes the programs and maps of runq. Must be called after opening and before loading the
- * object.
- */
+/* Excludes the programs and maps of runq. Must be called between opening and loading the object. */
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
@@ -45,10 +42,7 @@ int core_for_runq(struct core *core);
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);
-/*
- * Keeps libbpf from mapping the section of @map. Must be called after opening and before loading
- * the object.
- */
+/* Keeps libbpf from mapping the section of @map. Must be called between opening and loading. */
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map);
 
 #endif

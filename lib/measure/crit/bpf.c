@@ -244,10 +244,7 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 			atomic_store(&round->stop, true);
 	round->go = true;
 	pthread_cond_broadcast(&round->changed);
-	/*
-	 * Do not use pthread_clockjoin_np(), for which ThreadSanitizer before LLVM 15 reports false
-	 * races.
-	 */
+	/* ThreadSanitizer before LLVM 15 reports false races for pthread_clockjoin_np(). */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
 
@@ -353,10 +350,7 @@ static bool has_kfuncs(const struct btf *btf, const char *first, const char *sec
 	       btf__find_by_name_kind(btf, second, BTF_KIND_FUNC) > 0;
 }
 
-/*
- * Excludes BPF programs whose kfuncs the kernel lacks. Fails if the kernel can run none of the BPF
- * programs.
- */
+/* Excludes BPF programs whose kfuncs the kernel lacks. Fails if all BPF programs are excluded. */
 static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
 	struct btf *btf;

@@ -117,10 +117,7 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 
 #define GROUP "preemptirq"
 
-/*
- * State of the kernel option CONFIG_X as text, or a guess if the kernel configuration is not
- * readable.
- */
+/* State of the kernel option CONFIG_X, or a guess if the kernel configuration is not readable. */
 static const char *option_state(const char *symbol)
 {
 	enum kconfig_state state = kconfig_running(symbol);

@@ -17,10 +17,7 @@ struct crit_result {
  * then the engine bpf. If both engines fail, @err has both reasons.
  */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-/*
- * Closes the engine, which may be NULL. Sets @err if a setting of the machine could not be
- * restored.
- */
+/* Closes the engine, which may be NULL. Sets @err if a machine setting could not be restored. */
 int crit_close(struct crit_engine *engine, struct err *err);
 
 /*

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Functions that both engines of `subtick crit` use: names of the operations, and results over all
- * CPUs.
- */
+/* Functions of both engines of `subtick crit`: names of operations, and results over all CPUs. */
 #include "measure/crit/engine.h"
 
 #include <errno.h>

@@ -264,10 +264,7 @@ static int percentile_cpu(const struct crit_opts *opts, const struct crit_round 
 	return -1;
 }
 
-/*
- * Reads the percentiles from debugfs. Older versions of the kernel module support only whole
- * percentiles.
- */
+/* Reads the percentiles from debugfs. Old versions of the module support only whole percentiles. */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	bool fine = module_has("percentile_milli");

@@ -181,7 +181,10 @@ static bool idle_polls_by_force(void)
 
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
-	/* The programs need these tracepoints; hrtimer_expire_entry only for passive wake-ups. */
+	/*
+	 * Tracepoints without which the BPF programs would count time in the wrong context.
+	 * hrtimer_expire_entry is required only for passive wake-ups.
+	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
 	struct bpf_program *prog;

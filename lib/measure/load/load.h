@@ -39,10 +39,7 @@ struct load_opts {
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
 /* Returns the result of the last window, which is valid until the next read of @meter. */
 const struct load_window *load_window(const struct meter *meter);
-/*
- * Returns the source of @meter if the source counts noise, or NULL. The caller must close the
- * source.
- */
+/* Returns the source of @meter if it counts noise, or NULL. The caller must close the source. */
 struct load_source *load_noise_source(struct meter *meter);
 /*
  * Returns the source of @meter if runq's program on sched_switch can replace load_switch of the

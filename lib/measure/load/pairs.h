@@ -21,10 +21,7 @@ struct load_pair_sum {
 	int64_t run_ns; /* CPU time of id[0] in the window */
 };
 
-/*
- * Kernel memory in bytes of the maps of pairs. The kernel adds 64 bytes to each entry of a hash
- * map.
- */
+/* Kernel memory of the maps of pairs in bytes. The kernel adds 64 bytes to each map entry. */
 #define LOAD_PAIRS_MAP_BYTES \
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_key) + sizeof(int64_t) + 64))
 /* Maximum memory in bytes of the rows of a window. Each map entry can have two rows. */
@@ -48,7 +45,7 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 
 /*
  * Stores @ns as CPU time of each cgroup in @key that ran on a CPU in @cpus. Returns the number of
- * stored pairs, at most 2.
+ * pairs stored in @ret_sums, at most 2.
  */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);

@@ -130,10 +130,7 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 			continue;
 		*ret_stored =
 			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
-		/*
-		 * The CPU has been halted since the value was stored, so the counter has not
-		 * changed.
-		 */
+		/* The CPU has been halted since the store, so the counter value has not changed. */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
 			ret_stored->holds_ns = now_ns;
 		return true;

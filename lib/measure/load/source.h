@@ -55,10 +55,7 @@ struct load_source_ops {
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
-	/*
-	 * Fills @samples with one sample per CPU. The flags of a sample show why a CPU could not be
-	 * read.
-	 */
+	/* Fills one sample per CPU. The flags of a sample show why a CPU could not be read. */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
 	/*
 	 * Sets the loss counters that the source provides. The caller has set all members of
@@ -72,10 +69,7 @@ struct load_source_ops {
 	 * programs may update the counts at any time.
 	 */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
-	/*
-	 * Optional: get the times of interrupt lines and of tasks since the last call, most time
-	 * first.
-	 */
+	/* Optional: get times of interrupt lines and tasks since the last call, most time first. */
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	/*

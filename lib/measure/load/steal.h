@@ -21,10 +21,7 @@ struct steal {
 	uint64_t *ns;	/* stolen time between the last two samples by CPU */
 	unsigned int nr_cpus;
 	uint64_t tick_ns;
-	/*
-	 * true if a CPU has had stolen time since boot; false if the kernel does not account stolen
-	 * time
-	 */
+	/* a CPU has had stolen time since boot; false if the kernel does not account this time */
 	bool known;
 };
 

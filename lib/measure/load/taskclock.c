@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Source taskclock: sums the time from switch-in to switch-out of tasks, including interrupts and
- * softirqs.
- */
+/* Source taskclock: sums the time from switch-in to switch-out of tasks, with interrupts. */
 #include "measure/load/sources.h"
 
 #include <errno.h>

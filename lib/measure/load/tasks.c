@@ -19,8 +19,8 @@ struct load_tasks_cpu {
 	uint64_t ids;
 	char comm[16];
 	/*
-	 * Task time of the CPU, and the part that was not counted because the map was full, at the
-	 * ends of this window and of the previous window.
+	 * Task time of the CPU, and the part of it that was not counted because the map was full.
+	 * Both times are cumulative, at the end of this window and of the previous window.
 	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;

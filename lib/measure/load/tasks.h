@@ -29,10 +29,7 @@ struct load_tasks {
 /* Allocates the arrays. The caller checks @memory->failed. */
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
 		     const struct load_task_now *now, unsigned int nr_cpus);
-/*
- * Stores the running task of each CPU. Must be called directly before task_window_seq is
- * incremented.
- */
+/* Stores the running task of each CPU. Call it directly before task_window_seq is incremented. */
 void load_tasks_note(struct load_tasks *tasks);
 /*
  * Stores the task time of a CPU, which equals the sum of the times of all its tasks. @sample was

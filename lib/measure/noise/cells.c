@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads the counters of abi/noise.h while BPF programs update them, and subtracts the previous
- * reading.
- */
+/* Reads the counters of abi/noise.h while BPF programs update them, and computes their growth. */
 #include "measure/noise/cells.h"
 
 #include <errno.h>

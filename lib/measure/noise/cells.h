@@ -40,10 +40,7 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t wind
 /* Merges the rows of each victim, and sorts the lists of victims, sources and functions. */
 void noise_cells_end(struct noise_cells *cells);
 
-/*
- * Returns the setting that would move a noise source to another CPU, or NULL if no such setting is
- * known.
- */
+/* Returns the setting that would move a noise source to another CPU, or NULL if unknown. */
 const char *noise_knob(const struct noise_source *source);
 /* Returns the loss counters of noise since the BPF programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);

@@ -10,10 +10,7 @@
 
 struct noise_name {
 	uint64_t id;
-	/*
-	 * path of the cgroup; "" if the last search of the cgroup directories did not find the
-	 * cgroup
-	 */
+	/* path of the cgroup; "" if the last search of the directories did not find it */
 	char path[NOISE_CGROUP_SIZE];
 };
 

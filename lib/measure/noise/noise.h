@@ -24,10 +24,7 @@ extern const struct noise_limits noise_no_limits;
 /* Default limits of --isolated. */
 extern const struct noise_limits noise_isolated_limits;
 
-/*
- * Parses a limit of the form NOISE_LIMITS_FORM into @limits. Returns false if @word is not a valid
- * limit.
- */
+/* Parses a limit of the form NOISE_LIMITS_FORM. Returns false if @word is not a valid limit. */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
 /* True if a value of @core exceeds its limit. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);

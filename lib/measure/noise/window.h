@@ -111,10 +111,7 @@ struct noise_core {
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
 	uint64_t part_ns[LOAD_NR_PARTS];  /* time by load part (enum load_part) */
-	/*
-	 * stolen time of the CPU, which class_ns, task_ns and part_ns include; UINT64_MAX if
-	 * unknown
-	 */
+	/* stolen time, also part of class_ns, task_ns and part_ns; UINT64_MAX if unknown */
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;

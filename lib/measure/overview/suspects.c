@@ -291,10 +291,7 @@ void runnable_read(const char *root, struct runnable *ret_list)
 	DIR *proc, *threads;
 
 	ret_list->nr = 0;
-	/*
-	 * in the line "0.00 0.01 0.05 2/123 4567" of /proc/loadavg, 2 is the number of runnable
-	 * tasks
-	 */
+	/* /proc/loadavg is "0.00 0.01 0.05 2/123 4567", with 2 runnable tasks */
 	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*s %*s %*s %u", &runnable) < 1 || runnable < 3)
 		return;

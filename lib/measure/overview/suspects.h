@@ -33,10 +33,7 @@ struct suspect {
 	uint64_t cgroup_id;	   /* id of `cgroup`, or 0 if unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
-	/*
-	 * the task was runnable during the whole window, but ran for less than STARVED of the
-	 * window
-	 */
+	/* runnable during the whole window, but ran for less than the share STARVED of it */
 	bool starved;
 	int policy, priority, nice; /* values from sched_getattr(2) */
 	/*
@@ -59,10 +56,7 @@ struct suspect {
 };
 
 struct suspects {
-	/*
-	 * array of SUSPECTS_MAX tasks, most CPU time first; NULL if the CPU time of tasks is not
-	 * measured
-	 */
+	/* SUSPECTS_MAX tasks, most CPU time first; NULL if CPU time of tasks is not measured */
 	struct suspect *list;
 	size_t nr;
 	uint64_t own_ns; /* CPU time of subtick, which is not a task in `list` */

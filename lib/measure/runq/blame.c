@@ -106,10 +106,7 @@ static void rows_find(struct runq_blame_table *table)
 	}
 }
 
-/*
- * Computes the growth of blame row @i since its last read. Returns false if the counters did not
- * grow.
- */
+/* Computes the growth of blame row @i since its last read. Returns false if it did not grow. */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
 	const volatile struct runq_row *row = &table->rows[i];
@@ -191,10 +188,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/*
- * Reads all rows of the blame table. If no blame row can be freed, skips rows with unchanged
- * counts.
- */
+/* Reads all rows of the blame table. If no row can be freed, skips rows with unchanged counts. */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {

@@ -35,10 +35,7 @@ unsigned int runq_stripes(unsigned int cpus);
 /* Return the offset of the per-CPU cells in a slot, and the size of a slot. */
 size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
-/*
- * Returns the number of slots in the first chunk, a memory area of RUNQ_FIRST_BYTES at a fixed
- * address.
- */
+/* Number of slots in the first chunk, a memory area of RUNQ_FIRST_BYTES at a fixed address. */
 unsigned int runq_first_slots(const struct runq_shape *shape);
 /*
  * Returns the number of slots for @nr_groups groups, rounded up to whole chunks. Adds spare slots

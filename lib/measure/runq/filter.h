@@ -17,10 +17,7 @@ struct runq_filter {
 	const struct runq_rules *rules;
 };
 
-/*
- * Finds the cgroups in @paths below the mount point @mount. Returns -ENOENT if a cgroup does not
- * exist.
- */
+/* Finds the cgroups @paths below the mount point @mount. Returns -ENOENT if one does not exist. */
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
 		     size_t nr, struct err *err);
 void runq_filter_close(struct runq_filter *filter);

@@ -21,7 +21,7 @@ struct runq_group_names {
 
 /*
  * A group of tasks: a cgroup, a task, all tasks of one name or all tasks of one CPU. Slots, windows
- * and blame rows share one struct per group.
+ * and blame rows share one struct per group, so that each path is stored only once.
  */
 struct runq_group {
 	uint64_t key; /* key in the BPF maps; 0 until the group is found in the maps */
@@ -34,10 +34,7 @@ struct runq_group {
 	bool gone;  /* true if the cgroup was removed or the task exited */
 	bool sum;   /* true for a rollup row, which is the sum of several groups */
 	bool alive; /* rollup row: true if at least one of its groups still exists */
-	/*
-	 * path of the cgroup, or of the task's cgroup; for other kinds of groups the name of the
-	 * group
-	 */
+	/* path of the cgroup or of the task's cgroup; for other groups the name of the group */
 	const char *path;
 	/* names that are parts of `path`; a member is NULL if `path` does not contain its name */
 	const char *pod_uid, *container_id, *runtime, *qos;

@@ -22,10 +22,7 @@
 #include "host/cpu.h"
 #include "pods/pods.h"
 
-/*
- * CPU time after which the exporter does not retry a comparison of the wait times with the kernel's
- * run_delay
- */
+/* CPU time after which the exporter does not retry a comparison of waits with run_delay */
 #define WALKS_NS	 (NSEC_PER_MSEC / 2)
 #define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 #define EVENTS_AT_ONCE	 1024
@@ -293,10 +290,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	for (unsigned int slot = 0; slot < k->slots.chunks.first_slots; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/*
-		 * skip slots that were never used: most of the 2 MiB of the first chunk is usually
-		 * unused
-		 */
+		/* skip unused slots: most of the 2 MiB of the first chunk is usually unused */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The BPF programs of runq, with the slots, events, blame tables and loss counters of these
- * programs.
- */
+/* BPF programs of runq, with the slots, events, blame tables and loss counters of the programs. */
 #ifndef SUBTICK_MEASURE_RUNQ_KERNEL_H
 #define SUBTICK_MEASURE_RUNQ_KERNEL_H
 

@@ -60,10 +60,7 @@ struct runq_opts {
 	struct cpuset cpus;	    /* CPUs whose waits are counted; empty for all CPUs */
 	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;
-	/*
-	 * rules of --include and --exclude, or NULL; must stay valid until the measurement is
-	 * closed
-	 */
+	/* rules of --include and --exclude, or NULL; valid until the measurement is closed */
 	const struct runq_rules *rules;
 	/*
 	 * Merge culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that the BPF programs
@@ -85,10 +82,7 @@ struct runq_opts {
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of the number of allocated slots, or 0 */
-	/*
-	 * descriptor that passes files of container runtimes (pods/runtime_files.h), or 0 to open
-	 * the files
-	 */
+	/* descriptor that passes runtime files (pods/runtime_files.h), or 0 to open them */
 	int names_channel;
 	/*
 	 * count waits only in the buckets between the boundaries of le_ns, without fine histograms,
@@ -109,10 +103,7 @@ struct runq_opts {
 	unsigned int blame_rows; /* maximum number of culprits per victim; 0 for 8 */
 	/* minimum length of waits that are reported one by one, or 0 to report no single waits */
 	uint64_t threshold_ns;
-	/*
-	 * a group exceeds the limit if the percentile fail_percent of its waits is longer than
-	 * fail_ns
-	 */
+	/* a group exceeds the limit if percentile fail_percent of its waits exceeds fail_ns */
 	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
 	uint64_t fail_ns;
 };

@@ -60,10 +60,7 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
-/*
- * Returns the pressure time in ns for any cause: the sum of @by_cause. The causes do not overlap in
- * time.
- */
+/* Returns the sum of @by_cause: the pressure time in ns for any cause. Causes do not overlap. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 /* State for adding names of cgroups and the kernel's PSI to the pressure rows of a runq window. */

@@ -135,10 +135,7 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/*
- * True if the group has a row in the report. The row of the root cgroup contains all tasks of the
- * machine.
- */
+/* True if the group has a report row. The row of the root cgroup contains all tasks. */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {

@@ -159,10 +159,7 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	area->fd = area->none < 0 ? area->none : runq_map_create(section->name, section->bytes, 1);
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
-	/*
-	 * create the map here, because libbpf before version 1.3 cannot resize a map that libbpf
-	 * has created
-	 */
+	/* libbpf before version 1.3 cannot resize a map that libbpf has created */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot use a map for the runq programs");

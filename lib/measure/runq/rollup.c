@@ -116,10 +116,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
-		/*
-		 * a cgroup is part of its nearest requested ancestor only, so that rows do not
-		 * overlap
-		 */
+		/* use only the nearest requested ancestor, so that rows do not overlap */
 		nearest = runq_filter_nearest(rollup->filter, group->path);
 		return label_word(nearest ? nearest->path : group->path);
 	}

@@ -45,7 +45,10 @@ int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list 
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
 /* Returns the rollup row with @key, or NULL. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);
-/* Returns the rollup row of @party, or @party if it is not a group or @rollup is NULL. */
+/*
+ * Returns the rollup row that contains the victim or culprit @party. Returns @party itself if it is
+ * not a group or if @rollup is NULL.
+ */
 struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party);
 void runq_rollup_close(struct runq_rollup *rollup);
 

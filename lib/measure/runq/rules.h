@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Rules of --include and --exclude that select cgroups. The first rule that matches a cgroup
- * applies.
- */
+/* Rules of --include and --exclude. The first rule that matches a cgroup applies to the cgroup. */
 #ifndef SUBTICK_MEASURE_RUNQ_RULES_H
 #define SUBTICK_MEASURE_RUNQ_RULES_H
 

@@ -141,10 +141,7 @@ static bool sched_info_filled(struct runq_meter *m)
 		if (losses.waits)
 			return true;
 	}
-	/*
-	 * without any wait the requested CPUs are probably idle; assume that the kernel fills
-	 * sched_info
-	 */
+	/* without waits the CPUs are probably idle: assume that the kernel fills sched_info */
 	return !losses.unknown_start;
 }
 
@@ -378,10 +375,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	uint64_t end_ns;
 	int rc;
 
-	/*
-	 * clear the window first, because its rows point to memory that reading the next window
-	 * frees
-	 */
+	/* clear the window first: its rows point to memory that reading a window frees */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -398,10 +392,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	}
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
-	/*
-	 * read names after the counters, so that the window does not include the time for reading
-	 * names
-	 */
+	/* the window must not include the time for reading names */
 	pods_refresh(m->pods);
 	runq_kernel_name_groups(m->kernel, m->pods);
 	rc = window_rollup(m, list, err) ?: runq_window_groups(w, list, &m->filter, rollup, err);

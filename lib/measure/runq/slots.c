@@ -139,10 +139,7 @@ static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/*
-	 * do not read the head of an excluded group: its head->depth contains the flag
-	 * RUNQ_UNWANTED
-	 */
+	/* head->depth of an excluded group contains the flag RUNQ_UNWANTED */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);
@@ -155,10 +152,7 @@ static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
 	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), &slots->chunks.shape);
 }
 
-/*
- * Fills @row with the growth of the slot's counters since the last snapshot, and takes a new
- * snapshot.
- */
+/* Fills @row with the growth of the slot's counters since the last snapshot. Takes a snapshot. */
 static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group_window *row)
 {
 	struct hist_entry entries[RUNQ_NR_COUNTS], grown_entries[RUNQ_NR_COUNTS];

@@ -26,10 +26,7 @@ struct runq_group_window {
 	double avg_ns; /* mean wait; NAN if there were no waits */
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause; see causes_known */
-	/*
-	 * The next members are set if opts.avoidable is true, and are UINT64_MAX in a row without a
-	 * group.
-	 */
+	/* The next members require opts.avoidable. Without a group they are UINT64_MAX. */
 	/* lower bound of the time that tasks waited while a CPU that they may use was idle */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */

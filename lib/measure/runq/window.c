@@ -170,7 +170,10 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
-/* Filters, merges and sorts the pairs in @rows. Frees the previous array *ret_pairs. */
+/*
+ * Filters, merges and sorts the @nr pairs of victim and culprit in @rows. Frees the previous array
+ * *ret_pairs and replaces it.
+ */
 static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter *filter,
 		      struct runq_rollup *rollup, const struct runq_opts *opts,
 		      struct runq_row *rows, size_t nr, struct runq_blame **ret_pairs,

@@ -31,10 +31,7 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 
 		*name = table[i];
 		name->pid = TRACE_FIRST(name->pid);
-		/*
-		 * skip the entry if two cores wrote it at the same time, or if its task was being
-		 * renamed
-		 */
+		/* two cores wrote this entry at the same time, or its task was being renamed */
 		if (!name->pid || name->check != trace_task_check(name))
 			continue;
 		name->comm[sizeof(name->comm) - 1] = '\0';

@@ -404,10 +404,7 @@ static void settle(void)
 {
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
-	/*
-	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period without IPIs, but is unavailable with
-	 * nohz_full
-	 */
+	/* this waits for an RCU grace period without IPIs, but is unavailable with nohz_full */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 }

@@ -26,10 +26,7 @@ struct trace_opts {
 	uint64_t after_ns;
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record whether a timer interrupt is a tick */
-	/*
-	 * number of records in the ring of each core, rounded up to a power of two, or 0 for the
-	 * default
-	 */
+	/* records in each core's ring, rounded up to a power of two; 0 for the default */
 	uint32_t ring_edges;
 };
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Waits and CPU time per round of the watched cgroups, and of all other cgroups that wait or run
- * much.
- */
+/* Waits and CPU time per round of watched cgroups, and of other cgroups that wait or run much. */
 #ifndef SUBTICK_MEASURE_TRY_GROUPS_H
 #define SUBTICK_MEASURE_TRY_GROUPS_H
 

@@ -50,10 +50,7 @@ static const char *below(const char *mount, const char *path)
 	return len && !strncmp(path, mount, len) && path[len] == '/' ? path + len : path;
 }
 
-/*
- * True if the file @path exists at @mount. Sets *@ret_dir to true if the directory of the cgroup
- * exists.
- */
+/* True if the file @path exists at @mount. *@ret_dir is true if the cgroup's directory exists. */
 static bool at_mount(const char *root, const char *mount, const char *path, char *ret_path,
 		     bool *ret_dir)
 {
@@ -137,10 +134,7 @@ static int find_cgroup_file(const char *root, const char *path, char *ret_path, 
 	return refuse(below(v1, below(layout.v2, path)), strrchr(path, '/') + 1, in_v1, in_v2, err);
 }
 
-/*
- * Splits "PATH=VALUE" at the first = after the name of a known file, because names of cgroups may
- * contain =.
- */
+/* Splits "PATH=VALUE" at the = after a known file name, because names of cgroups may contain =. */
 static bool split(const char *text, struct try_setting *s)
 {
 	bool known = false;

@@ -51,10 +51,7 @@ struct try_window {
 
 struct try_run;
 
-/*
- * Checks the options. Returns -EINVAL if options are missing or the experiment would exceed the
- * time budget.
- */
+/* Returns -EINVAL if options are missing or the experiment would exceed the time budget. */
 int try_opts_check(const struct try_opts *opts, struct err *err);
 /*
  * Checks the options, the settings and the cgroups. Changes each setting for a short time to check

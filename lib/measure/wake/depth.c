@@ -61,10 +61,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	if (!strcmp(driver, "intel_idle") && name[0] == 'C' && isdigit((unsigned char)name[1]) &&
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
-	/*
-	 * use the MWAIT hint: the processor defines MWAIT hints, but the firmware chooses ACPI
-	 * names
-	 */
+	/* the processor defines MWAIT hints, but the firmware chooses ACPI names of states */
 	if (!hint)
 		return -1;
 	value = strtoul(hint + strlen("MWAIT "), NULL, 16) >> 4;
@@ -229,10 +226,7 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 			clamp_ns((double)(idle[state].time_ns - d->idle_last[state].time_ns));
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
-	/*
-	 * use the hardware counter, because the hardware may enter another idle state than cpuidle
-	 * requested
-	 */
+	/* the hardware may enter another idle state than cpuidle requested */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);
 	point->package = package_slept(d, cycles);

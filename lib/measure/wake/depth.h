@@ -26,10 +26,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
  */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
-/*
- * Opened counters of one CPU. Each counter counts the cycles that a core or package spent in one
- * C-state.
- */
+/* Opened counters of one CPU. Each counts the cycles of a core or package in one C-state. */
 struct cstate_set {
 	int nr;
 	int number[CSTATE_COUNTERS];

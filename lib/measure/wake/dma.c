@@ -98,10 +98,7 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/*
-	 * restore the setting, because interrupts for transmit timestamps would wake the measured
-	 * core
-	 */
+	/* interrupts for transmit timestamps would wake the measured core: restore the setting */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",

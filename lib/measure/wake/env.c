@@ -12,10 +12,7 @@
 #include "base/clock.h"
 #include "host/file.h"
 
-/*
- * Latency limit that the kernel reports if no process requested a limit
- * (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
- */
+/* Latency limit in the kernel without any requests (PM_QOS_CPU_LATENCY_DEFAULT_VALUE). */
 #define NO_LIMIT_US 2000000000
 
 static bool read_haltpoll(const struct wake_env *env)

@@ -19,10 +19,7 @@ int wake_fill(struct wake_window *window, const struct wake_env *env, const stru
 #define WAKE_ADD(w, rows, row) \
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 
-/*
- * Add rows for the idle states of one core. @uncertainty_ns is the maximum error of the core's
- * latencies.
- */
+/* Add rows for the idle states of one core. @uncertainty_ns: maximum error of its latencies. */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns);
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,

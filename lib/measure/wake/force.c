@@ -84,10 +84,7 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 	for (int i = 0; i < nr && !rc; i++) {
 		bool off = force->state ? i != wanted : i > wanted;
 
-		/*
-		 * with --deepest, shallower idle states that were disabled before the run stay
-		 * disabled
-		 */
+		/* with --deepest, shallower states that were disabled before stay disabled */
 		if (off || i == wanted)
 			rc = set_state(journal, cpu, i, off, err);
 	}
@@ -234,10 +231,7 @@ int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err
 
 		if (rounds->file && !rc)
 			rc = set_preference(rounds, cpu, round, err);
-		/*
-		 * enable idle states before disabling others: a CPU without an enabled idle state
-		 * polls
-		 */
+		/* first enable states: a CPU without an enabled idle state polls */
 		for (int off = 0; off < 2; off++)
 			for (int i = 0; i < nr && !rc; i++)
 				if ((allowed >> i & 1) != off)

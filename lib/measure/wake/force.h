@@ -14,10 +14,7 @@
 struct wake_force {
 	const char *state;   /* name of the only enabled idle state, or NULL */
 	const char *deepest; /* name of the deepest enabled idle state, or NULL */
-	/*
-	 * one round per idle state, in which only this state is enabled; then one round with all
-	 * states
-	 */
+	/* one round per idle state with only this state enabled, then one with all states */
 	bool each;
 	/* one round per energy preference or bias value, then one round with the original value */
 	bool preferences;
@@ -25,10 +22,7 @@ struct wake_force {
 };
 
 bool wake_force_wanted(const struct wake_force *force);
-/*
- * Applies the settings. @keep is a CPU that stays online for the thread that sends wake-ups, or
- * CPUSET_MAX.
- */
+/* Applies the settings. @keep is a CPU that stays online for the sender thread, or CPUSET_MAX. */
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Source nic: finds the card and its clock, sets IRQ affinity and queue, and sends packets with
- * launch times.
- */
+/* Source nic: finds card and clock, sets IRQ affinity and queue, and sends timed packets. */
 #include "measure/wake/nic.h"
 
 #include <dirent.h>
@@ -163,10 +160,7 @@ static unsigned int count_queues(const struct wake_nic *nic)
 	return nr ? nr : 1;
 }
 
-/*
- * Moves all interrupts of the card, because drivers use different interrupts to report sent
- * packets.
- */
+/* Moves all interrupts of the card. Drivers use different interrupts to report sent packets. */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	const char *irqs = SYS_PATH("/sys/class/net/%s/device/msi_irqs", nic->card.device);
@@ -239,10 +233,7 @@ void wake_nic_close(struct wake_nic *nic)
 	free(nic);
 }
 
-/*
- * Opens the network card nic->card.device. set_queue() fails if the card does not support launch
- * times.
- */
+/* Opens the card nic->card.device. set_queue() fails if it does not support launch times. */
 static int open_card(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct wake_dma *dma = &nic->card.dma;

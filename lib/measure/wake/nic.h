@@ -27,10 +27,7 @@ struct wake_nic_opts {
  */
 int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
 		  struct journal *journal, struct wake_nic **ret_nic, struct err *err);
-/*
- * Moves the interrupts of the card to @cpu. Must be called before the wake-ups of @cpu are
- * measured.
- */
+/* Moves the card's interrupts to @cpu. Must be called before the wake-ups of @cpu are measured. */
 int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err);
 void wake_nic_close(struct wake_nic *nic);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Loads the BPF programs of `subtick wake` that a source needs, and copies the histograms of source
- * passive.
- */
+/* Loads the BPF programs of `subtick wake`, and copies the histograms of source passive. */
 #include "measure/wake/probe.h"
 
 #include <errno.h>

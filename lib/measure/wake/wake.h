@@ -23,10 +23,7 @@ struct wake_opts {
 	struct wake_nic_opts nic;
 	bool breakdown;
 	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
-	/*
-	 * for source passive with `bare`: load measurement that may share its BPF programs with
-	 * wake, or NULL
-	 */
+	/* source passive, `bare`: load measurement that may share its BPF programs, or NULL */
 	struct meter *load;
 	/* for source passive: skip the calibration, which would keep the cores busy */
 	bool bare;

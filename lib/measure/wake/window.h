@@ -52,10 +52,7 @@ struct wake_state {
 	/* the next members are for source passive only */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* number of wake-ups up to each bucket bound */
-	/*
-	 * histogram of the BPF programs at the end and at the start of the window; valid until the
-	 * next read
-	 */
+	/* histogram at the end and at the start of the window; valid until the next read */
 	const struct wake_hist *hist, *hist_was;
 };
 
@@ -153,10 +150,7 @@ struct wake_window {
 	bool bare;	      /* true if the timestamps were not calibrated */
 	struct err separate_err; /* reason why wake could not use the programs of load */
 
-	/*
-	 * minimum and maximum launch distance, and wake-ups per distance; unknown for source
-	 * passive
-	 */
+	/* launch distances, wake-ups per distance; unknown for source passive */
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
@@ -170,10 +164,7 @@ struct wake_window {
 	uint64_t budget_ns; /* latency budget; 0 without --budget */
 	/* true from the first window in which a core had no fitting idle state */
 	bool over_budget;
-	/*
-	 * true from the first window in which the latency of an idle state exceeded the claimed
-	 * exit latency
-	 */
+	/* true from the first window with a latency above the claimed exit latency */
 	bool exceeded;
 
 	struct wake_machine machine;

@@ -40,10 +40,7 @@ int wake_pin(unsigned int cpu, struct err *err)
 	int rc = affinity_pin(0, cpu);
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	/*
-	 * set real-time priority, if permitted, so that no other task runs between the wake-up and
-	 * user code
-	 */
+	/* if permitted, let no other task run between the wake-up and user code */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
 	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
 }
@@ -164,10 +161,7 @@ static void busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/*
-		 * skip the launch if the core went idle or another interrupt occurred before the
-		 * launch
-		 */
+		/* skip the launch: the core went idle, or an interrupt occurred before it */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);

@@ -82,10 +82,7 @@ struct wake_raw wake_raw_of(const struct wake_worker *worker, enum wake_source s
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms the launch and copies the timestamps of the wake-up. */
 void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
-/*
- * Fills worker->calibration on the calling thread. The programs of wake_probe_calibrate() must be
- * attached.
- */
+/* Fills worker->calibration. The programs of wake_probe_calibrate() must be attached. */
 void wake_calibrate(struct wake_worker *worker);
 
 /*

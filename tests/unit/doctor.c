@@ -237,7 +237,7 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect("BTF", "no", "no BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
-	/* `subtick load` needs --source here. */
+	/* On this machine `subtick load` fails without --source procstat. */
 	expect_command("load", "part", "only with --source procstat");
 	expect_command("serve", "no", "needs BTF");
 	expect_command("report", "part", "only ticks and delays");

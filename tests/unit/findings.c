@@ -141,7 +141,10 @@ TEST(too_much_shown)
 	report_free(report);
 }
 
-/* Both siblings are busy while a core is idle, for at least 50 % + 80 % - 100 % of the time. */
+/*
+ * Both siblings of a core are busy for 80 % of the time, and another core is idle for 50 %. The two
+ * times overlap for at least 50 % + 80 % - 100 % = 30 %.
+ */
 TEST(shared_core)
 {
 	struct load_core list[] = {
@@ -536,7 +539,10 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
-/* A wait counts where it ends, so it can exceed its window. A note explains this. */
+/*
+ * A wait counts in the window in which the wait ends, so a wait can be longer than its window. A
+ * note explains such a wait.
+ */
 TEST(longer_than_window)
 {
 	static const char *const says =

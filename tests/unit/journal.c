@@ -324,7 +324,10 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	online_is(0, "1");
 	online_is(1, "0");
 
-	/* An empty value, a removed cgroup, and a value that another program changed. */
+	/*
+	 * The journal has an empty value, the file of a removed cgroup, and a file that another
+	 * program changed.
+	 */
 	tree_file(tree, "/sys/cpus", "0-1\n");
 	tree_file(tree, RESTORE,
 		  "/sys/cpus\t\t0-1\n/sys/gone\t1\t2\n" ONLINE(0) "\t5\t6\n");

@@ -39,7 +39,10 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	expect_bursts(1, 600, 1);
 }
 
-/* A handler before the idle exit begins a burst. A softirq does if the handler is unseen. */
+/*
+ * An interrupt handler before the idle exit begins a burst. If the handler has no tracepoint, its
+ * softirq begins the burst.
+ */
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {
 	want_bursts = true;
@@ -53,7 +56,10 @@ TEST_WITH(bursts_inside_halt, reset, NULL)
 	expect_bursts(2, 1000, 0);
 }
 
-/* The counter is stored with the time of the event. A failed read is an error. */
+/*
+ * The hardware counter is stored with the time of the event. A failed read of the counter is
+ * counted as an error.
+ */
 TEST_WITH(counter, reset, NULL)
 {
 	struct load_stored stored;
@@ -83,7 +89,10 @@ TEST_WITH(counter, reset, NULL)
 	assert_int_equal(slot->pmu_errors, 1);
 }
 
-/* The counter is stored at every idle entry, and used while the core is halted. */
+/*
+ * A core stores its hardware counter at every idle entry. While the core is halted, readers use the
+ * stored value.
+ */
 TEST_WITH(counter_at_idle, reset, NULL)
 {
 	struct load_stored stored;

@@ -87,7 +87,10 @@ static inline void script_softirq(u64 ns, const u64 *arg)
 	script_softirq_ends(script_start + arg[1], arg);
 }
 
-/* "idle STATE", "exit", "irq END" or "irq+" and "irq-", "softirq VECTOR END" or "softirq+ VECTOR". */
+/*
+ * Words of scripts: "idle STATE", "exit", "irq END" or "irq+" and "irq-", "softirq VECTOR END" or
+ * "softirq+ VECTOR" and "softirq- VECTOR".
+ */
 #define LOAD_WORDS                                                                                 \
 	{"idle", .run = script_idle}, {"exit", .run = script_exit}, {"irq", .run = script_irq},    \
 		{"irq+", .run = script_irq_begins}, {"irq-", .run = script_irq_ends},             \

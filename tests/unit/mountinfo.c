@@ -130,7 +130,10 @@ TREE_TEST(test_cgroup_layouts)
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }
 
-/* If both versions are mounted, the one in which the CPU controller has cgroups is used. */
+/*
+ * If cgroup v1 and v2 are both mounted, subtick uses the hierarchy in which the CPU controller has
+ * cgroups.
+ */
 TREE_TEST(test_cgroup_of_cpu)
 {
 	struct cgroup_layout both = {0}, v1 = {0}, v2 = {0}, none = {0};
@@ -233,7 +236,10 @@ TREE_TEST(test_totals)
 		0);
 	assert_int_equal(psi.some_ns, 5000);
 	assert_true(psi.full_ns == UINT64_MAX);
-	/* For the whole machine the line "full" is always 0, so the value is unknown. */
+	/*
+	 * In the CPU pressure file of the whole machine, the line "full" is always 0. The full time
+	 * is therefore unknown.
+	 */
 	assert_int_equal(read_text(tree, PSI_CPU_NODE,
 				   "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
 				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",

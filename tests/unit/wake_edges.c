@@ -26,7 +26,10 @@ static void arm(u64 launch_ns)
 	order[HERE] = (struct wake_launch){.launch_ns = launch_ns, .worker = WORKER};
 }
 
-/* Idle exit, interrupt handler, timer, worker: arm64, and x86 states without interrupts. */
+/*
+ * The order of events on arm64, and on x86 for idle states left with interrupts disabled: idle
+ * exit, interrupt handler, timer, worker thread.
+ */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
 	struct wake_point p;
@@ -250,7 +253,10 @@ TEST_WITH(shared_line, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 4);
 }
 
-/* Triggers: the polling flag, an IPI to a mask, and sched_waking. */
+/*
+ * Besides an IPI to one CPU, three events trigger a wake-up: setting the polling flag, an IPI to a
+ * CPU mask, and sched_waking.
+ */
 TEST_WITH(remote_how, reset, NULL)
 {
 	struct cpumask mask = {{0}};

@@ -67,7 +67,10 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/* Most waits of the service begin with a preemption, because a request is long. */
+	/*
+	 * A request takes many time slices, so most waits of the service begin with a preemption. A
+	 * request runs for at most 60 ms, so the service does not count as CPU-bound (200 ms).
+	 */
 	{
 		.name = "long-requests",
 		.loads = {{LOAD("/app", 1), .comm = "service", .burn_us = 30000,

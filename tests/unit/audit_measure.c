@@ -365,7 +365,7 @@ TEST(levels_unknown)
 	assert_null(audit_mode_name(AUDIT_NR_MODES));
 }
 
-/* user_times is the user time of a row divided by that of the loop without a delay. */
+/* user_times is the user time of a row divided by the user time of the loop without a delay. */
 TEST(times_without_delay)
 {
 	struct audit_delay rows[4] = {

@@ -567,7 +567,10 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* The report names an enabled sched_ext scheduler, and what `throttled` means under it. */
+/*
+ * The report names an enabled sched_ext scheduler. A note explains the cause `throttled` under this
+ * scheduler.
+ */
 TEST(bpf_scheduler)
 {
 	struct queue queue;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests reading a slot: without events, events after the clock was read, half-written. */
+/*
+ * Tests reading the counters of a core (slot): without events, with events after the clock was
+ * read, and half-written.
+ */
 #include "measure/load/slot.h"
 
 #include "test.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the conversion to native histograms, which keeps the count and values within 1.6 %. */
+/*
+ * Tests the conversion to Prometheus native histograms. The total count stays the same. Values lie
+ * outside of their native bucket by at most 1.6 %.
+ */
 #include "stats/hist.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the findings of the overview: one per incident, none in similar situations without one. */
+/*
+ * Tests the findings of the overview: one finding per incident, and no finding in similar
+ * situations that are harmless.
+ */
 #include "overview_scene.h"
 
 /* On the live screen the report of `load` contains the findings of all commands. */
@@ -14,7 +17,10 @@ TEST(part_of_load)
 	report_free(report);
 }
 
-/* The exporter measures no tasks, so findings name cgroups. Interrupts are subtracted. */
+/*
+ * The exporter does not measure single tasks, so its findings name cgroups. Waits caused by
+ * interrupts are subtracted from the finding neighbour.
+ */
 TEST(parts_without_tasks)
 {
 	begin();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares when a percentile in a sliding window reaches a limit with sorted values. */
+/*
+ * Tests when a percentile in a sliding window reaches a limit. The expected result is computed from
+ * the sorted values.
+ */
 #include "test.h"
 
 #include "stats/quantile.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares waits with an idle core that could run the task with brute force. */
+/*
+ * Tests avoidable waits: a task waits although an idle core could run it. Compares the counted
+ * times with a brute-force computation.
+ */
 #include "test.h"
 
 #include "bpf_shim.h"

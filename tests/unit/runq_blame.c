@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests rows of blame: a window has exactly its own, in any order of creation and reading. */
+/*
+ * Tests blame rows: a window has exactly the blame that was added in it, in any order of creating
+ * and reading rows.
+ */
 #include "measure/runq/blame.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the time for which a cgroup's tasks wait with a random schedule. */
+/*
+ * Tests pressure, the time for which tasks of a cgroup wait, on a simulated machine with a random
+ * schedule. The test computes the expected times itself.
+ */
 #include "test.h"
 
 #include "bpf_shim.h"

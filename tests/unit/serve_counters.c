@@ -436,7 +436,10 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 }
 
-/* The cgroup with the oldest last wait is evicted, but never a recent one. */
+/*
+ * The cgroup whose last wait is the oldest is evicted. A cgroup that waited recently is never
+ * evicted.
+ */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -477,7 +480,10 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
 }
 
-/* A pod evicts a service, and a service never a live pod. */
+/*
+ * A pod evicts a system service, even if the service waits longer. A service never evicts a live
+ * pod.
+ */
 TEST_WITH(test_pods_first, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/s1"},

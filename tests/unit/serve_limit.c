@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests which cgroups have series at --cgroup-limit: the most active, without alternating. */
+/*
+ * Tests which cgroups have series when --cgroup-limit is reached: the most active. Cgroups of
+ * similar activity do not alternate.
+ */
 #include "serve/export/cgroups.h"
 
 #include "base/clock.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests native histograms of the exporter: no wait is lost by sampling, limits or copies. */
+/*
+ * Tests native histograms of the exporter. Every wait is in a bucket, even with sampling, at the
+ * limit of cgroups, and in copies of the series.
+ */
 #include "serve/export/collector.h"
 
 #include "measure/wake/wake.h"

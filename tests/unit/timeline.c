@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests files of `subtick trace`, with Perfetto's field numbers. */
+/* Tests files of `subtick trace`. Protobuf is decoded with Perfetto's field numbers. */
 #include "report_rows.h"
 
 #include <inttypes.h>

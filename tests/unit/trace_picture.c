@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests data that is derived from several events, and the slices of a limited picture. */
+/*
+ * Tests data of trace files that is derived from several events, and which slices a picture of
+ * limited size shows.
+ */
 #include "test.h"
 
 #include "present/trace.h"

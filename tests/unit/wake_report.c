@@ -50,7 +50,7 @@ TEST_WITH(test_exceeds, setup, teardown)
 {
 	struct bench *b = *state;
 
-	/* One latency above claim plus uncertainty suffices. */
+	/* One latency above the claim plus the uncertainty causes the verdict "exceeds". */
 	b->points[8].latency_ns = 2157;
 	EXPECT(report_of(b, NULL), "states.0 verdict=exceeds near_max_total=1");
 	assert_true(b->window.exceeded);

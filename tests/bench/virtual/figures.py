@@ -5,7 +5,7 @@ import json
 import math
 from collections import namedtuple
 
-# Only typical, mean and error are saved. The other members are None in saved figures.
+# Files have only typical, mean and error. In a figure that was read from a file, the other members are None.
 Figure = namedtuple("Figure", "typical mean error share low high nr", defaults=[None] * 4)
 SAVED = 3
 NOTHING, AGAIN = "nothing", "nothing again"

@@ -224,7 +224,10 @@ TEST(test_refusals)
 	assert_non_null(strstr(subtick_error(), "event"));
 }
 
-/* Options of another size are read by the rules of the kernel's copy_struct_from_user(). */
+/*
+ * Programs built for another version of the library pass options of another size. The rules are
+ * those of the kernel's copy_struct_from_user().
+ */
 TEST(test_sizes)
 {
 	struct {

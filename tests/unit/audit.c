@@ -95,7 +95,10 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 	return nr;
 }
 
-/* At HZ=1000 a column with every tick changes each 10 ms, so the histogram has one peak. */
+/*
+ * At HZ=1000 a column that gets every tick changes every 10 ms, so the histogram of the intervals
+ * has one peak.
+ */
 TEST(peak_of_rescaling)
 {
 	struct tick_accounting a = {.offset_ns = 300000};

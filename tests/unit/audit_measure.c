@@ -268,7 +268,10 @@ TEST(delays_cut_short)
 	report_free(report);
 }
 
-/* The columns grew by 1.5 s in 2 s. Shares are relative to the growth, as in top. */
+/*
+ * The /proc/stat columns grew by 1.5 s in a window of 2 s. Shares are relative to this growth, as
+ * in top.
+ */
 TEST(levels)
 {
 	struct procstat_cpu from = {.ticks = {10, 20, 30, 40, 50, 60, 70, 80}, .nr_cols = 10};

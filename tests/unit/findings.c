@@ -75,7 +75,10 @@ static size_t nr_findings(struct report *report)
 	return nr;
 }
 
-/* Expects @nr findings, and the rule and the text of the first. Frees the report. */
+/*
+ * Checks that @report has @nr findings, and the rule and the text of the first finding. Frees
+ * @report.
+ */
 static void expect_findings(struct report *report, size_t nr, const char *rule, const char *text)
 {
 	assert_first(report, rule, text);
@@ -114,7 +117,10 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/* Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores. */
+/*
+ * Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores with such
+ * tasks.
+ */
 TEST(hidden_tasks)
 {
 	struct cores cores;

@@ -33,7 +33,7 @@ static int leave_mark(const void *arg)
 		    write(fd, "open\n", 5) < 0)
 			return -EIO;
 	close(fd);
-	/* The test waits for a complete file with the final name. */
+	/* Renames the complete list, because the test waits for a file with the final name. */
 	return rename(new_path, done_path) ? -errno : 0;
 }
 

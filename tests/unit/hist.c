@@ -139,7 +139,7 @@ TEST(test_percentile_coarse)
 	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
 }
 
-/* Compares sums and differences of sparse histograms with results for arrays. */
+/* Compares sums and differences of sparse histograms with the sums and differences of arrays. */
 TEST(test_sparse)
 {
 	enum { NR = 300, EXTRA = 8 };

@@ -152,7 +152,10 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/* Without write permission the message advises root and names no other process. */
+/*
+ * Without write permission the error message advises to become root. It does not claim that another
+ * subtick is running.
+ */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	int status;

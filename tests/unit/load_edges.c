@@ -21,7 +21,7 @@ static const struct scenario {
 	u32 vec;
 	u64 vec_ns, vec_count;
 } scenarios[] = {
-	/* The interrupt that wakes the core has no tracepoint. */
+	/* The interrupt that wakes the core has no tracepoint. The first event is the softirq. */
 	{.events = "1000 idle 1; 3000 softirq 3 3500; 3600 exit; 3700 task", .end = 4000,
 	 .parts = {P(IDLE) = 2000, P(SOFTIRQ_ON_IDLE) = 500, P(TASK) = 300, P(IDLE_LOOP) = 1200},
 	 .vec = 3, .vec_ns = 500, .vec_count = 1},
@@ -57,7 +57,10 @@ static const struct scenario {
 	 .end = 5000, .rt = true,
 	 .parts = {P(SOFTIRQ_ON_TASK) = 800, P(TASK) = 3100, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000},
 	 .vec = 3, .vec_ns = 800, .vec_count = 1},
-	/* The first event shows the context since the start of the measurement. */
+	/*
+	 * The first event of a core shows the context in which the core was since the start of the
+	 * measurement.
+	 */
 	{.events = "3000 exit", .end = 3000, .parts = {P(IDLE) = 3000}},
 	{.events = "3000 irq 3100; 3150 exit", .end = 3150,
 	 .parts = {P(IDLE) = 3000, P(HARDIRQ) = 100, P(IDLE_LOOP) = 50}},

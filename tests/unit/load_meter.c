@@ -82,7 +82,10 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/* A source with twice the load of the first and, like /proc/stat, without parts. */
+/*
+ * Simulated second source: it shows twice the load of the first source, and has no parts, like
+ * /proc/stat.
+ */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -172,7 +175,10 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/* Stolen time of 5 % is no busy time, and shortens every other part once by 5 %. */
+/*
+ * Stolen time of 5 % does not count as busy time. It shortens every other part by 5 %, and only
+ * once.
+ */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -311,7 +317,7 @@ TEST(test_report)
 	meter->ops->close(meter);
 }
 
-/* The library returns the values of the command, even if the kernel accounts steal. */
+/* The library returns the same values as `subtick load`, even if the kernel accounts steal. */
 TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests counters of `subtick load` that are no times: bursts, cycles, seeds, hotplug. */
+/*
+ * Tests counters of `subtick load` other than times: bursts, cycles, running tasks at the start,
+ * hotplug.
+ */
 #include "load_script.h"
 
 #include "stats/hist.h"
@@ -12,7 +15,7 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 	assert_int_equal(burst_counts.count[hist_index(ns)], of_these);
 }
 
-/* A burst lasts from idle exit to idle entry. One that began before the start is not counted. */
+/* A burst lasts from idle exit to idle entry. A burst that began before the start is ignored. */
 TEST_WITH(bursts_from_exit, reset, NULL)
 {
 	want_bursts = true;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs scripts of events on the simulated core: "NS WORD [NUMBER …]; NS WORD …". */
+/*
+ * Runs scripts on the simulated core. A script is a list of events: "NS WORD [NUMBER …]; NS WORD
+ * …". NS is the time of the event in ns.
+ */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_SCRIPT_H
 #define SUBTICK_TESTS_UNIT_LOAD_SCRIPT_H
 

@@ -266,7 +266,7 @@ static u64 sum_of(const struct load_tasks *t)
 	return sum;
 }
 
-/* Run time between the switch of maps and the sample counts in exactly one window. */
+/* Run time between the switch to the next map and the sample is counted in exactly one window. */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
 	struct load_tasks t;

@@ -180,7 +180,10 @@ TREE_TEST(test_limit_v2)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 }
 
-/* In a container the root of the mount is its cgroup, with or without a namespace. */
+/*
+ * In a container the root of the cgroup mount is the container's cgroup, with or without a cgroup
+ * namespace.
+ */
 TREE_TEST(test_limit_in_container)
 {
 	tree_file(tree, "/sys/fs/cgroup/memory.max", "7000\n");
@@ -192,7 +195,10 @@ TREE_TEST(test_limit_in_container)
 
 TREE_TEST(test_limit_v1)
 {
-	/* If both versions are mounted, the limit is read from v1, in any order of mounts. */
+	/*
+	 * If cgroup v1 and v2 are both mounted, the memory limit is read from v1, in any order of
+	 * the mounts.
+	 */
 	machine(tree, MEM_V2 MEM_V1, "4:memory:/a\n1:cpu,cpuacct:/z\n0::/v2\n");
 	tree_file(tree, "/sys/fs/cgroup/v2/memory.max", "1\n");
 	tree_file(tree, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");

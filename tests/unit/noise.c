@@ -47,7 +47,10 @@ static const struct noise_hit *hit(u64 key)
 	return NULL;
 }
 
-/* Times that a victim lost, by class. */
+/*
+ * Checks the times in ns that the victim @key lost to hardirqs, softirqs and kernel threads, and
+ * its longest loss.
+ */
 static void expect_hit(u64 key, u64 hardirq, u64 softirq, u64 thread, u64 longest)
 {
 	const struct noise_hit *h = hit(key);
@@ -145,7 +148,7 @@ TEST_WITH(victims, begin, end)
 	expect_hit(NOISE_ON_IDLE, 200 + 10, 40 + 20, 0, 200);
 }
 
-/* On cgroup v1 the cpu controller's cgroup is the victim, also before Linux 5.11. */
+/* On cgroup v1 the victim is the task's cgroup of the cpu controller, also before Linux 5.11. */
 TEST_WITH(victims_v1, begin, end)
 {
 	static struct kernfs_node node = {.id = 300};

@@ -82,7 +82,7 @@ static void queue(u64 ns, struct work_struct *work)
 	load_work_queue_noise(args);
 }
 
-/* Numbers of workers and of work items in scripts. */
+/* Workers and work items by their number in scripts. */
 static struct worker *const workers[] = {&worker, &other_worker, &bh_worker};
 static struct work_struct *const works[] = {&writeback, &pages};
 
@@ -101,7 +101,10 @@ static void script_end_work(u64 ns, const u64 *arg)
 	executed(ns, workers[arg[0]]);
 }
 
-/* "queue WORK", "start WORKER WORK" and "end WORKER" */
+/*
+ * Words of scripts: those of NOISE_WORDS, "raise VECTOR", "queue WORK", "start WORKER WORK" and
+ * "end WORKER".
+ */
 static const struct script_word script_words[] = {
 	NOISE_WORDS, {"raise", .run = script_raise}, {"queue", .run = script_queue},
 	{"start", .run = script_start_work}, {"end", .run = script_end_work},

@@ -265,7 +265,10 @@ TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 	assert_int_equal(throttled_of(12), 7 * 900);
 }
 
-/* The map of throttled time is full, or the throttling began before the start. */
+/*
+ * The cause of a wait is unknown if the map of throttled time is full, or if the throttling began
+ * before the start of the measurement.
+ */
 TEST_WITH(throttled_per_task_unknown, reset, NULL)
 {
 	per = RUNQ_PER_TASK;

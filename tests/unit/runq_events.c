@@ -167,7 +167,10 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/* The comparison with run_delay is shown in each window until the next comparison. */
+/*
+ * Reads a window. The result of a comparison with run_delay is shown in each window until the next
+ * comparison.
+ */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};

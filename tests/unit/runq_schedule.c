@@ -259,7 +259,7 @@ static bool sim_runs(const struct task *task)
 	return sim.runs[0] == task || sim.runs[1] == task;
 }
 
-/* May wake another task, then dispatches @task without an update of the clock. */
+/* May wake another task, then dispatches @task. The dispatch does not update rq->clock. */
 static void sim_preempt(struct task *task, u32 cpu)
 {
 	struct task *more = &sim.task[below(NR_TASKS)];

@@ -300,7 +300,10 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
-	/* Waits grew by 1000 ns and run_delay by 800 ns; 200 ns are omitted by design. */
+	/*
+	 * Waits grew by 1000 ns and run_delay by 800 ns. run_delay omits 200 ns of the waits by
+	 * design.
+	 */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
 	/* If the run queue's clock lags, the kernel may account more wait time than subtick. */

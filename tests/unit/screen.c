@@ -165,7 +165,10 @@ TEST(test_layout)
 					assert_true(l.bar_width >= 12);
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
-					/* Name, bar, values, history and blanks fit the cell. */
+					/*
+					 * Name, bar, values, history and blanks of a core fit into
+					 * its cell.
+					 */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
 									     : 0) <=

@@ -418,7 +418,10 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* Only CPU 1 is recorded. Each CPU changes the frequency of the other. */
+	/*
+	 * From now on only CPU 1 is recorded. CPU 0 and CPU 1 each change the frequency of the
+	 * other.
+	 */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;

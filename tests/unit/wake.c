@@ -145,7 +145,7 @@ TEST(test_filter_window)
 	k.tai_ns = 1000000;
 	k.ti_ns = 1000500;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
-	/* The latency minus the overhead would be negative. */
+	/* The core is awake so soon that the latency minus the overhead would be negative. */
 	k = good_point();
 	k.tai_ns = 1000050;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);

@@ -207,7 +207,10 @@ TEST_WITH(test_sender, tree_setup, tree_teardown)
 	for (int cpu = 0; cpu < 4; cpu++)
 		cpuset_add(&online, cpu);
 	cpuset_add(&measured, 1);
-	/* With unknown packages the first core that is not measured is the sender. */
+	/*
+	 * If the packages of the cores are unknown, the sender is the first core that is not
+	 * measured.
+	 */
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
 	assert_true(wake_sender_shares_package(tree->root, 0, &measured));
 	put(tree, 0, "0\n");

@@ -204,7 +204,7 @@ TEST_WITH(remote, reset, NULL)
 	send(10000, &sender, HERE);
 	send(10100, &sender, HERE);
 	leave_idle(10900);
-	/* On arm64 an IPI event after the entry identifies the interrupt. */
+	/* On arm64 an IPI event after the interrupt entry shows that the interrupt is an IPI. */
 	irq(11000, 5);
 	shim_now = 11050;
 	wake_ipi(NULL);
@@ -223,7 +223,10 @@ TEST_WITH(remote, reset, NULL)
 	assert_int_equal(p.irq_ns, 1000);
 }
 
-/* Each run of the first handler of a shared line counts as an interrupt. */
+/*
+ * Several devices share a line, so one interrupt runs several handlers. Each run of the first
+ * handler counts as an interrupt.
+ */
 TEST_WITH(shared_line, reset, NULL)
 {
 	struct irqaction third = {0}, second = {.next = &third}, first = {.next = &second}, alone = {0};

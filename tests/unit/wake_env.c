@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests how idle-state counters are divided into windows without gaps, also by hotplug. */
+/*
+ * Tests how the growth of idle-state counters is divided into windows: without gaps, and with CPU
+ * hotplug.
+ */
 #include "test.h"
 #include "tree.h"
 

@@ -319,7 +319,7 @@ TEST(test_verdict_entered)
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
 	e.package_slept = 1;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* In C1 the package never sleeps. */
+	/* In C1 the package never sleeps, so the claim of C1 is verified for the core alone. */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	/* At the wake-up with the longest latency, the core had not entered the idle state. */
@@ -393,7 +393,7 @@ TEST(test_calibrate_stamp)
 	assert_int_equal(c.stamp.spread_ns, 0);
 	wake_calibrate_stamp(between, 20, 200, &c);
 	assert_true(c.known);
-	/* The event is 0 to 57 ns before its timestamp. */
+	/* Successive timestamps are 57 ns apart, so an event is 0 to 57 ns before its timestamp. */
 	assert_int_equal(c.stamp.median_ns, 28);
 	assert_int_equal(c.stamp.spread_ns, 29);
 	wake_calibrate_stamp(between, 0, 0, &c);

@@ -5,7 +5,7 @@ import json
 import math
 from collections import namedtuple
 
-# Files have only typical, mean and error. In a figure that was read from a file, the other members are None.
+# Files have only typical, mean and error. The other members of a figure from a file are None.
 Figure = namedtuple("Figure", "typical mean error share low high nr", defaults=[None] * 4)
 SAVED = 3
 NOTHING, AGAIN = "nothing", "nothing again"

@@ -105,7 +105,7 @@ class Server:
         return client
 
     def hangup(self):
-        """Makes the exporter read its settings again."""
+        """Sends SIGHUP, so that the exporter reads its settings file again."""
         self.child.send_signal(signal.SIGHUP)
 
     def metrics(self):
@@ -126,11 +126,11 @@ class Configured(Server):
         self.settings(settings)
 
     def settings(self, text):
-        """Replaces the settings, except address and interval."""
+        """Replaces the settings by @text. The address stays, and the interval is 200 ms."""
         self.raw(f"listen = {self.host}:{self.port}\ninterval = 200ms\n{text}")
 
     def raw(self, text):
-        """Replaces the whole file."""
+        """Replaces the whole settings file by @text, without a signal to the exporter."""
         os.truncate(self.file.name, 0)
         self.file.seek(0)
         self.file.write(text)
@@ -138,7 +138,7 @@ class Configured(Server):
 
 
 def promtool(body):
-    """Yields what promtool finds in a page of metrics."""
+    """Yields an error if promtool finds a problem in @body, a page of metrics."""
     run = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
     if run.returncode or run.stdout or run.stderr:
         yield f"promtool exits {run.returncode}: {(run.stdout + run.stderr).decode().strip()}"

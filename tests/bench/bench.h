@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Helpers of the benchmarks: medians and ratios with quartiles, and a check that the machine is suitable. */
+/* Helpers of the benchmarks: medians and ratios with quartiles, and checks of the machine. */
 #ifndef SUBTICK_TESTS_BENCH_BENCH_H
 #define SUBTICK_TESTS_BENCH_BENCH_H
 
@@ -35,12 +35,18 @@ json_t *bench_ratio_json(const struct bench_spread *ratio);
 bool bench_machine_fit(void);
 void bench_pin(int cpu);
 
-/* Descriptors of two eventfds, and the CPU of the thread that runs bench_echo(). */
+/*
+ * Argument of bench_echo(): CPU of the thread, eventfd from which it reads, and eventfd to which it
+ * writes.
+ */
 struct bench_echo {
 	int cpu, in, out;
 };
 
-/* Body of a thread: answers each token of @arg->in, until a token of 1000 or more arrives. */
+/*
+ * Thread function. Writes to the eventfd `out` of @arg for each read from `in`. Returns NULL after
+ * reading 1000 or more.
+ */
 void *bench_echo(void *arg);
 /*
  * Returns the mean time of @nr round trips between two cores in ns. In a round trip each core goes

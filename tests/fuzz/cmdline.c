@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fuzz target for kernel command lines: a value is a part of the line; dash equals underscore. */
+/*
+ * Fuzz target for kernel command lines: a value is a part of the line, and dash and underscore in
+ * names are equal.
+ */
 #include "fuzz.h"
 
 #include "host/kernel.h"

@@ -22,7 +22,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Copies the input and @extra bytes to a buffer of exactly this size, for the address sanitizer. */
+/*
+ * Returns a copy of the input, followed by @extra zero bytes. The buffer has exactly this size, so
+ * the address sanitizer detects any read beyond it. The caller frees the copy.
+ */
 static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 {
 	char *copy = calloc(1, size + extra + !(size + extra));
@@ -43,7 +46,7 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 		return 0;                                                           \
 	}
 
-/* Defines a fuzz target that calls fn(text, len) with bytes that are not terminated. */
+/* Defines a fuzz target that calls fn(char *text, size_t len). The text has no terminating NUL. */
 #define FUZZ_BYTES(fn)                                               \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
 	{                                                            \

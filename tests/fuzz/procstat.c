@@ -13,7 +13,10 @@ static void fuzz_procstat(const char *text, size_t len)
 	int rc = procstat_parse(text, len, many, MANY);
 	int rc_few = procstat_parse(text, len, few, FEW);
 
-	/* Duplicate lines are found only for CPUs in the array, so a larger array finds more. */
+	/*
+	 * The parser finds duplicate lines only for CPUs in the array, so a larger array gives at
+	 * least as many errors.
+	 */
 	FUZZ_CHECK(rc || !rc_few);
 	if (rc)
 		return;

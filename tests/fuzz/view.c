@@ -16,7 +16,10 @@ struct names {
 	size_t nr;
 };
 
-/* @names: names of cells by lines. The first byte of a name is also a number in its row. */
+/*
+ * Makes a report with a row per name of @names. The first byte of a name determines the number in
+ * its row.
+ */
 static struct report *make(const struct names *names)
 {
 	struct report *report = report_begin("fuzz", 0, 1000, names->name[0]);
@@ -109,7 +112,10 @@ static const char *csv_field(const char *p, char *buf)
 	return p;
 }
 
-/* True if @cell equals @shown. A first character of a formula is escaped as \xNN in @cell. */
+/*
+ * True if the CSV field @cell equals @shown. If the first character of @shown may start a
+ * spreadsheet formula, @cell must have it as \xNN.
+ */
 static bool is_cell(const char *cell, const char *shown)
 {
 	char first[8];

@@ -16,7 +16,10 @@
 #define BEGIN "<noscript>"
 #define END   "<script>\"use strict\""
 
-/* JSON object of another program with raw UTF-8, U+2028 and markup. */
+/*
+ * JSON object of another program, with raw UTF-8, U+2028 and markup. The test adds it to the JSON
+ * of the reports.
+ */
 static const char foreign[] =
 	",{\"schema\":\"subtick.foreign/1\",\"name\":\"</script><!--<script>\xe2\x80\xa8 \xc3\xbc\"}";
 
@@ -61,7 +64,10 @@ static int render(FILE *out)
 	return rc;
 }
 
-/* Returns the page between its fixed beginning and the script, or NULL. */
+/*
+ * Returns the part of the page between its fixed beginning and its script, or NULL on failure. The
+ * caller frees the part.
+ */
 static char *own_part(void)
 {
 	char *text = NULL, *begin, *end, *part = NULL;

@@ -224,7 +224,10 @@ static void absorb_wake(void)
 			       .hist_was = &was};
 	struct wake_window w = {.states = &s, .nr_states = 1, .recursion_misses = 13};
 
-	/* Two waits between successive bucket boundaries, and twelve above the last boundary. */
+	/*
+	 * Adds two wake-ups between successive bucket boundaries, and twelve above the last
+	 * boundary.
+	 */
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
 		s.le[i] = 2 * i;
 		was.count[hist_index(wake_le_ns(i))] = 7;

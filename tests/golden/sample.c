@@ -188,7 +188,10 @@ struct report *sample_edges(void)
 
 #define TRY_PAIRS 8
 
-/* @base originally, @factor times @base with the change, plus noise of 0 to 4 %. */
+/*
+ * Simulates a figure: @base with the original setting, and @factor × @base with the changed
+ * setting. Noise adds 0 to 4 %.
+ */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {
 	for (int i = 0; i < 2 * TRY_PAIRS; i++)
@@ -239,7 +242,10 @@ struct report *sample_try(void)
 	return try_report(&opts, &w, &report) ? NULL : report;
 }
 
-/* JSON of a window of `subtick runq`. Windows of diff_before have nearly equal rates. */
+/*
+ * JSON of a window of `subtick runq`. The windows of diff_before differ in length but have nearly
+ * equal rates.
+ */
 #define WINDOW(ns, quality, groups)                                                             \
 	"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1700000000123456789,\"window_ns\":" ns     \
 	",\"source\":\"sched_info\",\"groups\":[" groups "],\"quality\":{\"negative_total\":" quality  \

@@ -28,7 +28,6 @@
 
 static int nr_tests, nr_failed;
 
-/* Prints @fmt and the end of the line. */
 static void end_line(const char *fmt, va_list ap)
 {
 	vprintf(fmt, ap);

@@ -58,7 +58,10 @@ static void check_clock(int index)
 	live_ok(read, "ptp%d: opens, readings run forward", index);
 	live_figure(fabs(drift) < 1e6, "ptp%d: runs at about the system's rate: drift %.0f ppb",
 		    index, drift);
-	/* A delayed reading has a wide error bound, so other work cannot break this claim. */
+	/*
+	 * A preempted reading of the clocks has a wider error bound, so other tasks cannot make
+	 * this claim fail.
+	 */
 	live_figure(llabs(off) <= allowed, "ptp%d: third reading predicted to %lld ns, stated %lld",
 		    index, (long long)off, (long long)allowed);
 }

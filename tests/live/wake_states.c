@@ -17,7 +17,7 @@
 #include "live.h"
 
 /*
- * Two events of PERF_TYPE_SOFTWARE: cpu-clock, which always counts, and dummy, which never counts.
+ * Software perf events in place of residency counters: cpu-clock always counts, dummy never counts.
  */
 #define COUNTS "event=0x00"
 #define NEVER  "event=0x09"
@@ -85,7 +85,7 @@ static void make_counter(const char *pmu, const char *name, const char *event)
 	put(path, event);
 }
 
-/* True if the files `disable` of the measured core contain the characters of @wanted. */
+/* True if file `disable` of idle state i of the measured core contains character i of @wanted. */
 static bool disabled_are(const char *wanted)
 {
 	char found[FORCED + 1] = "", path[256];
@@ -194,7 +194,7 @@ static void check_verdict(const char *what, const char *verdict, const char *not
 	live_run_free(&run);
 }
 
-/* Tests that the exit code of source passive depends on all windows, not only on the last window. */
+/* Tests that the exit code of source passive depends on all windows, not only on the last. */
 static void test_passive(void)
 {
 	struct live_run run;

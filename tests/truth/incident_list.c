@@ -45,7 +45,10 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/* Each busy cgroup would use the CPU time that the other busy cgroup loses. */
+	/*
+	 * Advice for only one busy cgroup would not help: the other would take the CPU time that
+	 * the first loses.
+	 */
 	{
 		.name = "two-neighbours",
 		.settings = {WEIGHT("/app", 1, 2)},
@@ -64,7 +67,10 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/* Most waits of the service begin with a preemption, because a request is long. */
+	/*
+	 * A request takes many time slices, so most waits of the service begin with a preemption. A
+	 * request runs for at most 60 ms, so the service does not count as CPU-bound (200 ms).
+	 */
 	{
 		.name = "long-requests",
 		.loads = {{LOAD("/app", 1), .comm = "service", .burn_us = 30000,
@@ -128,7 +134,10 @@ const struct incident incidents[] = {
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
 	},
-	/* Waits of the service are longer than a window, and begin before the window. */
+	/*
+	 * Each wait of the starved task, the service, is longer than a window and begins before the
+	 * window.
+	 */
 	{
 		.name = "starved",
 		.loads = {{LOAD("/app", 1), SERVICE, .policy = SCHED_IDLE, ON_CPU_1},
@@ -252,7 +261,7 @@ const struct incident incidents[] = {
 			  {LOAD("/batch", 1), .comm = "burner", BUSY, ON_CPU_1}},
 		.spared = "/batch",
 	},
-	/* On a second CPU the service would not wait behind kernel code. */
+	/* Only one CPU is online: a task that waits behind kernel code could use a second CPU. */
 	{
 		.name = "short-lived-cgroup",
 		.loads = {{LOAD("/app", 6), OFTEN},
@@ -271,7 +280,10 @@ const struct incident incidents[] = {
 		.culprit = "cronjob",
 		.words = {"cronjob", "per second"},
 	},
-	/* Only make, the parent of the shells, is there when the window ends. */
+	/*
+	 * When the window ends, all shells and compilers have exited. Only make, the parent of the
+	 * shells, still runs.
+	 */
 	{
 		.name = "build",
 		.loads = {{LOAD("/app", 6), OFTEN},
@@ -290,7 +302,10 @@ const struct incident incidents[] = {
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
 	},
-	/* Short and frequent requests use more CPU time than the writer, which is no culprit. */
+	/*
+	 * The writer is no culprit. Requests are short, so the writer waits little for the service.
+	 * Requests are frequent, so the service uses more CPU time than the writer.
+	 */
 	{
 		.name = "loop-worker",
 		.loads = {{LOAD("/app", 4), .comm = "service", .burn_us = 1000, .sleep_us = 9000},
@@ -373,7 +388,10 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/* Threads that wait for a lock of the service in a loop have the name of the service. */
+	/*
+	 * Simulates threads that spin on a lock of the service. The threads have the name of the
+	 * service.
+	 */
 	{
 		.name = "spinners",
 		.loads = {{LOAD("/app", 2), .comm = "service", .run = incident_spinners}},
@@ -389,7 +407,10 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "/batch",
 	},
-	/* The gzip processes wait longer than the service, but for each other. */
+	/*
+	 * The gzip processes wait longer than the service, but they wait for each other and are no
+	 * victims.
+	 */
 	{
 		.name = "cron-shell",
 		.loads = {{LOAD("/app", 3), OFTEN},
@@ -398,7 +419,7 @@ const struct incident incidents[] = {
 		.rule = "short_lived",
 		.culprit = "/cron: gzip",
 	},
-	/* The kernel schedules each session in the root cgroup as a group (autogroup). */
+	/* Autogroup: the kernel schedules each session in the root cgroup as a group of its own. */
 	{
 		.name = "session",
 		.loads = {{LOAD("/app", 2), SERVICE},

@@ -251,7 +251,10 @@ const struct incident full_incidents[] = {
 			  {LOAD("/batch", 2), .comm = "burner", BUSY}},
 		.rule = "realtime",
 	},
-	/* The service uses mostly CPU 0, so its tasks wait longer for each other than for the hog. */
+	/*
+	 * The hog runs on CPU 1, so the service runs mostly on CPU 0. Tasks of the service wait
+	 * longer for each other than for the hog.
+	 */
 	{
 		.name = "pinned-hog",
 		.loads = {{LOAD("/app", 3), SERVICE},

@@ -59,7 +59,10 @@ TEST(test_figures)
 	assert_int_equal(number, SUBTICK_LOAD_PROCIDLE);
 	assert_int_equal(subtick_double(w, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS, &share), 0);
 	assert_true(share >= 50e6);
-	/* On failure outputs stay unchanged. An unmeasured part is -ENODATA, not 0. */
+	/*
+	 * A function that fails does not write its output. For a part that the source cannot
+	 * measure, the function returns -ENODATA, not a load of 0.
+	 */
 	share = 7.0;
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &share), -ENODATA);
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_CLOSURE_ERROR_RATIO, &share),
@@ -139,7 +142,10 @@ static void use(struct subtick *ctx)
 	}
 }
 
-/* Uses the context @arg, or a new context if @arg is NULL. Errors are per thread. */
+/*
+ * Thread function: uses the context @arg, or a new context if @arg is NULL. Checks that each thread
+ * has its own last error.
+ */
 static void *use_in_thread(void *arg)
 {
 	struct subtick_load_opts unknown = {.size = sizeof(unknown)};
@@ -183,7 +189,10 @@ TEST(test_fork)
 		int status;
 		pid_t pid;
 
-		/* Without a requested source, a privileged process uses bpf and maps BPF maps. */
+		/*
+		 * If no source is requested, a privileged process gets the source bpf, which maps
+		 * BPF maps into memory.
+		 */
 		assert_int_equal(subtick_load_open(&ctx, NULL), 0);
 		pid = fork();
 		assert_true(pid >= 0);
@@ -215,7 +224,10 @@ TEST(test_refusals)
 	assert_non_null(strstr(subtick_error(), "event"));
 }
 
-/* Options of another size are read by the rules of the kernel's copy_struct_from_user(). */
+/*
+ * Programs built for another version of the library pass options of another size. The rules are
+ * those of the kernel's copy_struct_from_user().
+ */
 TEST(test_sizes)
 {
 	struct {

@@ -64,7 +64,10 @@ TEST(increments)
 	assert_int_equal(edges.nr, 2);
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
-	/* After a delayed read two values are unknown: the change's time and the next interval. */
+	/*
+	 * After a delayed read two values are unknown: the time of the change, and the length of
+	 * the interval that begins with it.
+	 */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
 	cols[0]++;
@@ -92,7 +95,10 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 	return nr;
 }
 
-/* At HZ=1000 a column with every tick changes each 10 ms, so the histogram has one peak. */
+/*
+ * At HZ=1000 a column that gets every tick changes every 10 ms, so the histogram of the intervals
+ * has one peak.
+ */
 TEST(peak_of_rescaling)
 {
 	struct tick_accounting a = {.offset_ns = 300000};
@@ -221,7 +227,10 @@ TEST(noisy_reader)
 	}
 }
 
-/* Returns the share shown for a task that runs @burn_ns per tick from the phase of @probe. */
+/*
+ * Sets the load that /proc/stat shows for a task that runs for @burn_ns in each tick. The task
+ * starts at the phase of @probe.
+ */
 static void simulate(const struct tick_accounting *a, uint64_t burn_ns, struct phase_probe *probe)
 {
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
@@ -245,7 +254,10 @@ TEST(search)
 			assert_true(phase_hidden(probes, 16, a.tick_ns, 0.1, &check.phase_ns));
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
-			/* The search finds the middle between two ticks, to within one step. */
+			/*
+			 * The task runs in the middle between two ticks at the phase that was
+			 * found. The error is at most one step of the search.
+			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
 				simulate(&a, burn, &check);
@@ -275,21 +287,27 @@ TEST(search_in_vain)
 	}
 	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
-	/* If all phases hide the task, any phase is a result. */
+	/* If /proc/stat hides the task at all phases of the tick, the search may find any phase. */
 	for (size_t i = 0; i < 8; i++)
 		probes[i].shown_ratio = 0.0;
 	assert_true(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_true(phase < 4 * MS);
 }
 
-/* Audit repeats a window that shows 2 of 16 units for a task that always sleeps at the tick. */
+/*
+ * A task that always sleeps at the tick has no time in /proc/stat. If /proc/stat shows 2 of 16
+ * units for it, another task ran, and audit repeats the measurement.
+ */
 TEST(doubtful_phases)
 {
 	static const struct {
 		double shown_ratio;
 		bool doubtful;
 	} rows[] = {{0.125, true}, {0.22, true}, {0.0, false}, {0.075, false},
-		    /* The true load or more is reliable, because whole ticks are charged. */
+		    /*
+		     * A shown load equal to or above the true load is reliable, because the kernel
+		     * charges whole ticks.
+		     */
 		    {0.26, false}, {0.59, false}};
 	struct phase_probe probe = {.true_ratio = 0.3, .valid = true};
 

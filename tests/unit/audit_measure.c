@@ -23,7 +23,7 @@ static struct audit_findings tick_findings(void)
 				       .irq_coherence = 0.98};
 }
 
-/* Exact CPU accounting: no tick found, no hidden task found, and all errors small. */
+/* Results on a kernel with exact CPU accounting: no tick, no hidden task, and small errors. */
 #define EXACT .tick_looked = true, .worst_error = 0.011
 #define TICK  .tick_looked = true, .tick_known = true
 
@@ -268,7 +268,10 @@ TEST(delays_cut_short)
 	report_free(report);
 }
 
-/* The columns grew by 1.5 s in 2 s. Shares are relative to the growth, as in top. */
+/*
+ * The /proc/stat columns grew by 1.5 s in a window of 2 s. Shares are relative to this growth, as
+ * in top.
+ */
 TEST(levels)
 {
 	struct procstat_cpu from = {.ticks = {10, 20, 30, 40, 50, 60, 70, 80}, .nr_cols = 10};
@@ -298,7 +301,10 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_SOFTIRQ].truth - 0.03) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
-	/* Without the loop's own user time, only the sum of user and system time is known. */
+	/*
+	 * Only the sum of user and system time is known, because the load generator did not record
+	 * its own user time.
+	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
 	audit_modes_split(AUDIT_MODE_TASKS, AUDIT_MODE_USER, AUDIT_MODE_SYSTEM, 900000000, l);
 	audit_modes_derive(l);
@@ -308,7 +314,10 @@ TEST(levels)
 	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
 }
 
-/* nice and iowait have a true value if the load generator records these times. */
+/*
+ * The columns nice and iowait have a true value if the load generator recorded its nice time and
+ * its blocked time.
+ */
 TEST(levels_of_nice_and_iowait)
 {
 	struct procstat_cpu from = {.nr_cols = 10}, to = {.ticks = {0, 30, 10, 20, 40}, .nr_cols = 10};
@@ -338,7 +347,10 @@ TEST(levels_of_nice_and_iowait)
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, UINT64_MAX);
 }
 
-/* Shares are unknown, not 0, without a tick or without all parts of the load. */
+/*
+ * Without a tick in the window, the shares that /proc/stat shows are unknown, not 0. If the source
+ * did not measure all parts of the load, the true shares are unknown, not 0.
+ */
 TEST(levels_unknown)
 {
 	struct procstat_cpu at = {.ticks = {10, 20, 30}, .nr_cols = 10};
@@ -356,7 +368,7 @@ TEST(levels_unknown)
 	assert_null(audit_mode_name(AUDIT_NR_MODES));
 }
 
-/* user_times is the user time of a row divided by that of the loop without a delay. */
+/* user_times is the user time of a row divided by the user time of the loop without a delay. */
 TEST(times_without_delay)
 {
 	struct audit_delay rows[4] = {
@@ -407,7 +419,10 @@ TEST(thread_clock_lacks_interrupts)
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
-	/* With the loop's CPU time from bpf, interrupts do not hide a disturbance by a task. */
+	/*
+	 * If source bpf measured the loop's CPU time, audit detects a disturbance by another task
+	 * even if interrupts also took time.
+	 */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
 	assert_true(audit_delay_disturbed(&row));
 	row.bpf_task_ns = 71169000;
@@ -420,7 +435,10 @@ TEST(thread_clock_lacks_interrupts)
 	report_free(report);
 }
 
-/* A command has three times: by getrusage(), really used, and of other tasks on its CPUs. */
+/*
+ * For a command, audit reports three times: the time by getrusage(), the true time, and the time of
+ * other tasks on the command's CPUs.
+ */
 TEST(commands)
 {
 	struct audit_command c = {.rusage_user_ns = 600000000,
@@ -457,7 +475,10 @@ TEST(commands)
 #define NR_SAMPLES 301
 #define STEP_NS	   10000000ULL
 
-/* The core is half busy. The source shows a tenth more, and sometimes fails. */
+/*
+ * The core is busy half of the time. The source shows a load that is 10 % too high, and some reads
+ * fail.
+ */
 TEST(errors)
 {
 	struct load_source source = {.rate = 1.0};

@@ -17,7 +17,10 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
-/* With __always_inline and sanitizers, gcc compiles some functions for half a minute. */
+/*
+ * With __always_inline and sanitizers, gcc takes half a minute to compile a function that has
+ * hundreds of callers.
+ */
 #undef __always_inline
 #define __always_inline inline
 #define SEC(name)
@@ -41,7 +44,10 @@ typedef __s64 s64;
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD   0x00200000
 
-/* This task_struct has all fields; shim_fields lists those of the simulated kernel. */
+/*
+ * task_struct has the fields of all kernel versions. shim_fields lists the fields of the simulated
+ * version.
+ */
 #define task_struct___cpu    task_struct
 #define task_struct___old    task_struct
 #define task_struct___new    task_struct
@@ -184,7 +190,10 @@ struct bpf_iter__task {
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
-/* Struct fields and helpers of the simulated kernel, each between blanks. */
+/*
+ * Names of the struct fields and BPF helpers of the simulated kernel. A blank precedes and follows
+ * each name.
+ */
 static const char *shim_fields = "";
 /* Points to the value of the hardware counter, or is NULL if each read of the counter fails. */
 static const u64 *shim_counter;
@@ -282,7 +291,10 @@ static inline void barrier(void)
 		shim_at_barrier();
 }
 
-/* Only in Linux 5.18 sched_switch has prev_state before prev and next. */
+/*
+ * In Linux 5.18, and in no other version, prev_state is the argument of sched_switch before prev
+ * and next.
+ */
 static inline struct task_struct *switch_prev(u64 *args, bool state_first)
 {
 	return (struct task_struct *)(unsigned long)args[state_first ? 2 : 1];
@@ -318,7 +330,7 @@ static inline u64 cpu_number(void)
 			return 0;                \
 	} while (0)
 
-/* Each test program defines the lookup together with its simulated maps. */
+/* Each test program defines bpf_map_lookup_elem() together with its simulated BPF maps. */
 static void *bpf_map_lookup_elem(void *map, const void *key);
 
 #endif

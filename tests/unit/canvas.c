@@ -64,7 +64,10 @@ TEST(test_marks)
 		strcat(many, "\xcc\x81");
 	strcat(many, "x");
 	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
-	/* Only whole combining marks that fit are stored. x is in the next cell. */
+	/*
+	 * The cell stores only combining marks that fit completely. The character x after the marks
+	 * is in the next cell.
+	 */
 	assert_int_equal(strlen(canvas.cells[0].text), 15);
 	assert_string_equal(canvas.cells[1].text, "x");
 	canvas_free(&canvas);

@@ -9,7 +9,10 @@
 
 #include "view/screen/canvas.h"
 
-/* Returns the rows as lines without trailing blanks, or NULL without memory. Caller frees. */
+/*
+ * Returns all rows as lines without trailing blanks, or NULL if memory is exhausted. The caller
+ * frees the text.
+ */
 static char *canvas_text(const struct canvas *canvas)
 {
 	char *text = NULL;

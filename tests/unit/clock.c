@@ -62,7 +62,7 @@ TEST(a_lost_core_is_not_in_the_offset)
 	check_offset(CLOCK_BOOTTIME);
 }
 
-/* A wrong clock offset would shift a recording against other recordings. */
+/* A wrong clock offset would shift a recording relative to other recordings of the machine. */
 TEST(a_lost_core_does_not_move_a_recording)
 {
 	struct trace_window w = {.start_mono_ns = 1000000, .to_ns = 500};

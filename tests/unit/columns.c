@@ -184,7 +184,10 @@ TEST(test_percentiles)
 	}
 }
 
-/* The largest rows stay, in their order; of equal rows the first. No ranking column: all stay. */
+/*
+ * Limiting a table keeps the rows with the largest values in their original order. Of rows with
+ * equal values the first are kept. A table without a ranking column keeps all rows.
+ */
 TEST(test_top)
 {
 	static const uint64_t counts[] = {5, 9, 2, 9, 5, 1, 5};

@@ -29,7 +29,10 @@ static struct {
 		unsigned int cpu;
 	} events[EVENTS];
 	int nr; /* number of opened events */
-	/* Another program uses the counter: pinned events fail, other events share it. */
+	/*
+	 * True if another program uses the counter of the CPU. A pinned event then gets no counter,
+	 * and other events are multiplexed.
+	 */
 	bool taken[CPUS];
 	uint64_t ns, value;  /* value: hardware counter while subtick uses the counter alone */
 	int open_rc;
@@ -177,7 +180,10 @@ TEST_WITH(test_reopened, setup, NULL)
 	assert_int_equal(counters_read(counters, 2, &after), 0);
 	assert_int_not_equal(before.generation, after.generation);
 	assert_int_equal(nr_open(), CPUS);
-	/* Of two sources that notice a hotplug, the first reopens the counter for both. */
+	/*
+	 * Two sources notice the same CPU hotplug. The first source reopens the counter, and the
+	 * second uses the reopened counter.
+	 */
 	before = after;
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
@@ -223,7 +229,10 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 	free(all);
 }
 
-/* tsc and calibrated share one counter. Another program uses the counter in the second window. */
+/*
+ * The modes tsc and calibrated share one hardware counter. In the second window another program
+ * takes the counter.
+ */
 TEST_WITH(test_both_modes, setup, NULL)
 {
 	struct load_source_opts opts = {.nr_cpus = 1, .event = "r11"};
@@ -249,7 +258,10 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_int_equal(w.flags, LOAD_NOT_CONSTANT);
 	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
 
-	/* The window of the loss has no value. Later windows use a multiplexed counter. */
+	/*
+	 * The window in which another program takes the counter has no load value. Later windows
+	 * use a multiplexed counter.
+	 */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
 	pmu_model.ns += 1000000000;
@@ -358,7 +370,7 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 	return s->flags & ~LOAD_NOT_CONSTANT;
 }
 
-/* If a counter was unreadable at the start, bpf-pmu must not report an idle core. */
+/* If a counter was unreadable at the start, source bpf-pmu must not report the core as idle. */
 TEST_WITH(test_handed_over, setup, NULL)
 {
 	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
@@ -382,7 +394,10 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* While a BPF program stores its first value, the sample has the counter's value at the start. */
+	/*
+	 * While a BPF program stores the first counter value of a core, the sample has the value
+	 * that was read at the start.
+	 */
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);

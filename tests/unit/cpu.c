@@ -26,7 +26,7 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	/* Like the kernel, refuses a CPU mask that is too small for the machine. */
+	/* The kernel also refuses a CPU mask that is too small for the machine. */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;
 		return -1;
@@ -72,7 +72,7 @@ int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 
 static int interruptions;
 
-/* The rate is unknown, so the library must measure it, as on x86. */
+/* Returns 0 for an unknown rate, as on x86, so that the library must measure the rate. */
 uint64_t __wrap_arch_cycles_hz(void)
 {
 	return 0;

@@ -17,7 +17,10 @@ static bool fake_stopped(void)
 	return stop_after && rounds_done >= stop_after;
 }
 
-/* Round k of operation o has the median 10·o + k ns and a tenth of it as batch. irq is missing. */
+/*
+ * Simulates round k of operation o: the median is 10·o + k ns, and the batch value is a tenth of
+ * the median. Operation irq is not measured.
+ */
 static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
 		      struct crit_round *round, struct err *err)
 {
@@ -157,7 +160,10 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 	assert_int_equal(result.nr_rounds, 77);
 }
 
-/* Tracepoints off, on, off. A slow rise in all rounds is no cost of the tracepoints. */
+/*
+ * The tracepoints are off, on, and off again. Times that rise slowly in all rounds must not count
+ * as a cost of the tracepoints.
+ */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
 	struct crit_trace trace = {.has_irq = true, .has_preempt = true};

@@ -41,7 +41,7 @@ static size_t fill(u64 *value, unsigned int round, u64 *state)
 
 		switch (round % NR_SHAPES) {
 		case SHAPE_WIDE:
-			/* With 52 bits, the sum of NR_MAX values fits into 64 bits. */
+			/* Values of 52 bits, so that the sum of NR_MAX values fits into 64 bits. */
 			value[i] = random >> 12;
 			break;
 		case SHAPE_FEW_VALUES:
@@ -213,7 +213,10 @@ static void test_heap_keeps_the_highest(void **unused)
 	}
 }
 
-/* CPUs add their sorted samples to one heap, which keeps the highest of all. */
+/*
+ * Several CPUs add their sorted samples to one heap. The heap keeps the highest samples of all
+ * CPUs.
+ */
 static void test_heap_fed_by_several(void **unused)
 {
 	u64 all[4 * NR_MAX], kept[NR_MAX], state = 6;

@@ -55,7 +55,10 @@ static void assert_change(const char *before, const char *after, const char *tab
 	report_free(report);
 }
 
-/* Disjoint ranges of five rounds differ, overlapping do not. Four rounds are too few. */
+/*
+ * Two runs of five rounds differ if their ranges are disjoint, and do not differ if the ranges
+ * overlap. Four rounds are too few for a verdict.
+ */
 TEST(test_rounds)
 {
 	const char *before = CRIT("bpf", "ns", "false", "5", "1.1", "1.0", "1.2");
@@ -83,7 +86,10 @@ TEST(test_refused)
 	assert_null(report);
 }
 
-/* Wake-ups with equal CPU, source and state are samples of one row; rejected ones are not. */
+/*
+ * Wake-ups with equal CPU, source and idle state are samples of one row. Rejected wake-ups are no
+ * samples.
+ */
 TEST(test_points)
 {
 	const char *before = POINTS(POINT("1000", C1) "," POINT("1001", C1) "," POINT("999", C1) ","

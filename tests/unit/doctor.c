@@ -207,7 +207,7 @@ MACHINE_TEST(test_senders, machine_guest)
 	expect_command("noise", "part", "does not say which functions are called");
 	assert_string_equal(cell(1, "command", "noise", "fix"), "use Linux 6.5 or newer");
 
-	/* Generic IPI events lack the reason, so arm64 needs its event ipi_raise. */
+	/* The generic IPI events lack the reason of an IPI, so arm64 needs the event ipi_raise. */
 	machine_btf(tree, without_raise, none);
 	look(all);
 	expect("events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
@@ -237,7 +237,7 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect("BTF", "no", "no BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
-	/* `subtick load` needs --source here. */
+	/* On this machine `subtick load` fails without --source procstat. */
 	expect_command("load", "part", "only with --source procstat");
 	expect_command("serve", "no", "needs BTF");
 	expect_command("report", "part", "only ticks and delays");
@@ -359,7 +359,10 @@ MACHINE_TEST(test_config_missing, machine_laptop)
 	expect_command("audit", "full", "");
 }
 
-/* tracefs below debugfs is in mountinfo only after its first access. */
+/*
+ * The kernel mounts tracefs below debugfs at the first access. Until then mountinfo has no line for
+ * tracefs.
+ */
 MACHINE_TEST(test_tracefs_places, machine_guest)
 {
 	tree_file(tree, "/sys/kernel/debug/tracing/events/enable", "0\n");

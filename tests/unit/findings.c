@@ -75,7 +75,10 @@ static size_t nr_findings(struct report *report)
 	return nr;
 }
 
-/* Expects @nr findings, and the rule and the text of the first. Frees the report. */
+/*
+ * Checks that @report has @nr findings, and the rule and the text of the first finding. Frees
+ * @report.
+ */
 static void expect_findings(struct report *report, size_t nr, const char *rule, const char *text)
 {
 	assert_first(report, rule, text);
@@ -114,7 +117,10 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/* Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores. */
+/*
+ * Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores with such
+ * tasks.
+ */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -141,7 +147,10 @@ TEST(too_much_shown)
 	report_free(report);
 }
 
-/* Both siblings are busy while a core is idle, for at least 50 % + 80 % - 100 % of the time. */
+/*
+ * Both siblings of a core are busy for 80 % of the time, and another core is idle for 50 %. The two
+ * times overlap for at least 50 % + 80 % - 100 % = 30 %.
+ */
 TEST(shared_core)
 {
 	struct load_core list[] = {
@@ -536,7 +545,10 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
-/* A wait counts where it ends, so it can exceed its window. A note explains this. */
+/*
+ * A wait counts in the window in which the wait ends, so a wait can be longer than its window. A
+ * note explains such a wait.
+ */
 TEST(longer_than_window)
 {
 	static const char *const says =
@@ -561,7 +573,10 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* The report names an enabled sched_ext scheduler, and what `throttled` means under it. */
+/*
+ * The report names an enabled sched_ext scheduler. A note explains the cause `throttled` under this
+ * scheduler.
+ */
 TEST(bpf_scheduler)
 {
 	struct queue queue;

@@ -12,7 +12,10 @@
 
 static char done_path[64];
 
-/* Lists the guard's open descriptors. All of its parent but @arg must be closed. */
+/*
+ * Writes the numbers of the guard's open descriptors to a file. The guard must have closed all
+ * descriptors of its parent except @arg.
+ */
 static int leave_mark(const void *arg)
 {
 	const int *kept = arg;
@@ -30,7 +33,7 @@ static int leave_mark(const void *arg)
 		    write(fd, "open\n", 5) < 0)
 			return -EIO;
 	close(fd);
-	/* The test waits for a complete file with the final name. */
+	/* Renames the complete list, because the test waits for a file with the final name. */
 	return rename(new_path, done_path) ? -errno : 0;
 }
 
@@ -103,7 +106,10 @@ TEST_WITH(test_after_sigkill, setup, teardown)
 	assert_false(is_marked());
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* waitpid() cannot wait for the guard, which is no child of the test. */
+	/*
+	 * Polls for the guard's file: waitpid() cannot wait for the guard, which is not a child of
+	 * the test.
+	 */
 	for (int i = 0; i < 1000 && !is_marked(); i++)
 		usleep(10000);
 	assert_true(is_marked());
@@ -122,7 +128,10 @@ static void start_and_die(void)
 	int none = -1;
 
 	setpgid(0, 0);
-	/* On one CPU the guard usually runs only when the test sleeps. */
+	/*
+	 * Bind parent and guard to one CPU, so that the guard usually runs only when the parent
+	 * sleeps.
+	 */
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
 	if (!guard_start(&guard, -1, leave_mark, &none))

@@ -111,7 +111,7 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 100) == 1056.0);
 	assert_true(hist_percentile(count, -7) == 1024.0);
 	assert_true(hist_percentile(count, 107) == 1056.0);
-	/* If 99 of 100 values are in the low bucket, so is the 99th percentile. */
+	/* If 99 of 100 values are in the low bucket, the 99th percentile is in the low bucket. */
 	count[bucket] = 99;
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
@@ -139,7 +139,7 @@ TEST(test_percentile_coarse)
 	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
 }
 
-/* Compares sums and differences of sparse histograms with results for arrays. */
+/* Compares sums and differences of sparse histograms with the sums and differences of arrays. */
 TEST(test_sparse)
 {
 	enum { NR = 300, EXTRA = 8 };
@@ -168,7 +168,10 @@ TEST(test_sparse)
 		hist_sub(&left, &copy, &diff);
 		assert_int_equal(diff.nr, right.nr);
 		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
-		/* Entries after the last bucket are counters of the caller, not values. */
+		/*
+		 * hist_values() does not count entries after the last bucket, which are counters of
+		 * the caller.
+		 */
 		assert_int_equal(hist_values(&scale, &left), total);
 		assert_int_equal(hist_set(&copy, &left), 0);
 		assert_memory_equal(copy.entries, wanted.entries, wanted.nr * sizeof(*wanted.entries));
@@ -190,7 +193,10 @@ TEST(test_max)
 	assert_int_equal(hist_max(&hist_fine, &hist, 0), 0);
 	hist = (struct hist){&entry, 1};
 	assert_int_equal(hist_max(&hist_fine, &hist, 5000), 5000);
-	/* The maximum is below the highest bucket, so its lower bound is returned. */
+	/*
+	 * The stored maximum (17) is below the highest nonempty bucket, so hist_max() returns the
+	 * lower bound of this bucket.
+	 */
 	assert_int_equal(hist_max(&hist_fine, &hist, 17), hist_low(hist_index(5000)));
 	/* Interpolation can exceed the largest value, so the percentile is limited. */
 	assert_true(hist_value_at(&hist_fine, &hist, 5000, 100) == 5000.0);

@@ -152,7 +152,10 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/* Without write permission the message advises root and names no other process. */
+/*
+ * Without write permission the error message advises to become root. It does not claim that another
+ * subtick is running.
+ */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	int status;
@@ -324,7 +327,10 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	online_is(0, "1");
 	online_is(1, "0");
 
-	/* An empty value, a removed cgroup, and a value that another program changed. */
+	/*
+	 * The journal has an empty value, the file of a removed cgroup, and a file that another
+	 * program changed.
+	 */
 	tree_file(tree, "/sys/cpus", "0-1\n");
 	tree_file(tree, RESTORE,
 		  "/sys/cpus\t\t0-1\n/sys/gone\t1\t2\n" ONLINE(0) "\t5\t6\n");

@@ -63,7 +63,7 @@ static void expect(char *ours, json_t *json)
 	json_decref(json);
 }
 
-/* Expects the bytes of jansson before 2.15, which later writes 1000000000.0 for 1e9. */
+/* Expects the text that jansson before 2.15 writes. jansson 2.15 writes 1000000000.0 for 1e9. */
 static void expect_real(char *ours, double value)
 {
 	json_t *json = json_real(value);

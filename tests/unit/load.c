@@ -9,7 +9,10 @@
 #define HZ_TSC 2500000000ULL
 #define SEC    1000000000ULL
 
-/* Sample at @ns of a core that was busy for @busy_ns. Its counter starts at @offset. */
+/*
+ * Returns a sample at time @ns of a core that was busy for @busy_ns. The core's cycle counter
+ * starts at @offset.
+ */
 static struct load_sample fake(uint64_t ns, uint64_t busy_ns, uint64_t offset)
 {
 	return (struct load_sample){
@@ -41,7 +44,10 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 	return w;
 }
 
-/* Times of CPUs are added, ratios are weighted means. CPUs without a value are left out. */
+/*
+ * The sum over CPUs adds times and averages ratios by weight. CPUs without a load value are
+ * omitted.
+ */
 TEST(test_sum)
 {
 	struct load_cpu_window cpu[4] = {
@@ -124,7 +130,10 @@ TEST(test_failed_read)
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
 
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
-	/* The window after a failed read lacks the sample at its start. */
+	/*
+	 * The window after a failed read has no load value, because the sample at its start is
+	 * missing.
+	 */
 	cur.stamp_ns += SEC;
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
@@ -136,7 +145,10 @@ TEST(test_hotplug)
 
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
-	/* A CPU has no value in the window in which it came online, but in the next. */
+	/*
+	 * A CPU has no load value in the window in which the CPU came online. The CPU has a load
+	 * value in the next window.
+	 */
 	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
 	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
 	assert_false(tsc_window(off, back).flags & LOAD_OFFLINE);
@@ -145,7 +157,10 @@ TEST(test_hotplug)
 	/* The first sample after a CPU hotplug is a valid start of the next window. */
 	back.flags = LOAD_HOTPLUGGED;
 	assert_int_equal(tsc_window(back, later).flags, 0);
-	/* Off- and online between two samples. LOAD_OFFLINE has no other flags. */
+	/*
+	 * The CPU went offline and online again between two samples. A window with flag
+	 * LOAD_OFFLINE has no other flag.
+	 */
 	later.hotplug_steps = off.hotplug_steps = 2;
 	assert_int_equal(tsc_window(back, later).flags, LOAD_HOTPLUGGED);
 	back.hotplug_steps = 2;
@@ -170,7 +185,10 @@ TEST(test_clamp_sides)
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_true(w.busy_ratio == 1.0 && w.busy_ns == SEC);
-	/* Task time decreased and idle time increased, so the sum is correct. */
+	/*
+	 * Task time decreased by as much as idle time increased, so the sum of all parts is
+	 * correct.
+	 */
 	cur.busy = SEC;
 	prev.part_ns[LOAD_PART_TASK] = SEC / 20;
 	cur.part_ns[LOAD_PART_IDLE] = SEC + SEC / 20;
@@ -229,7 +247,10 @@ TEST(test_exact_ns)
 	assert_true(w.busy_ns == busy);
 	assert_true(w.part_ns[LOAD_PART_TASK] == busy);
 	assert_true(w.part_ns[LOAD_PART_IDLE] == window - busy);
-	/* The source's clock was four times slower than the window's, so busy time is scaled by 4. */
+	/*
+	 * The source's clock ran at a quarter of the rate of the window's clock, so busy time is
+	 * multiplied by 4.
+	 */
 	cur.total = 5 + window / 4;
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
@@ -267,7 +288,10 @@ TEST(test_steal)
 	assert_int_equal(w.busy_ns, 64 * SEC / 100);
 	assert_true(fabs(w.busy_ratio - 0.64) < 1e-9);
 	assert_int_equal(part_sum(&w), SEC);
-	/* Steal is divided among the parts with rounding, and the sum stays the same. */
+	/*
+	 * load_move_steal() takes steal time from all parts, with rounding. The sum of the parts
+	 * stays the same.
+	 */
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_TASK] = SEC / 3;
 	w.part_ns[LOAD_PART_HARDIRQ] = SEC / 7;
@@ -312,7 +336,10 @@ TEST(test_flags_format)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/* Both names need 16 bytes with the NUL; with 15 the second is omitted. */
+	/*
+	 * Both flag names need 16 bytes with the NUL byte. A buffer of 15 bytes gets only the first
+	 * name.
+	 */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

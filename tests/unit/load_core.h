@@ -206,7 +206,10 @@ static inline void to_task(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/* Sample of a reader on another core. The parts add up to the time since the start. */
+/*
+ * Returns the sample that another core reads at @ns. Its parts must add up to the time since the
+ * start.
+ */
 static inline struct load_sample see_any(u64 ns)
 {
 	struct load_sample s;
@@ -221,7 +224,10 @@ static inline struct load_sample see_any(u64 ns)
 	return s;
 }
 
-/* A sample without losses. No part is negative, because errors could cancel out in the sum. */
+/*
+ * Returns a sample after events without losses. Each part is checked for a negative value, because
+ * errors could cancel out in the sum.
+ */
 static inline struct load_sample see(u64 ns)
 {
 	struct load_sample s = see_any(ns);

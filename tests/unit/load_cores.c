@@ -12,7 +12,10 @@ struct record {
 	u64 at;
 	u32 cpu;
 	bool busy; /* the CPU was busy from its previous record to this record */
-	/* After an interrupt in idle, only this event shows whether the CPU halted again. */
+	/*
+	 * An interrupt occurred in the idle period before this event. Only this event shows whether
+	 * the CPU halted again.
+	 */
 	bool tail;
 	bool is_switch, begins;
 	enum core_event event;
@@ -183,11 +186,17 @@ TEST(siblings)
 				truth.busy_ns[cpu] += busy[cpu] * passed;
 			last = r->at;
 			replay(r);
-			/* The sibling was awake after an interrupt, but counted as idle. */
+			/*
+			 * The BPF program counted the sibling as idle, although the sibling was
+			 * awake after an interrupt.
+			 */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
-			/* Readers count the time until the next event as idle. */
+			/*
+			 * After an interrupt in idle, readers count the time until the next event
+			 * as idle. This time is not checked, because the CPU may be busy.
+			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
 			check(&truth, r->at);
@@ -200,7 +209,10 @@ TEST(siblings)
 	}
 }
 
-/* Until its first event a CPU is busy if the task iterator found a running task. */
+/*
+ * Until its first event a CPU counts as busy if the task iterator found a running task at the
+ * start.
+ */
 TEST(seeds)
 {
 	struct load_smt a = {.seed = 1}, b = {0};

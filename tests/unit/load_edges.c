@@ -21,14 +21,17 @@ static const struct scenario {
 	u32 vec;
 	u64 vec_ns, vec_count;
 } scenarios[] = {
-	/* The interrupt that wakes the core has no tracepoint. */
+	/* The interrupt that wakes the core has no tracepoint. The first event is the softirq. */
 	{.events = "1000 idle 1; 3000 softirq 3 3500; 3600 exit; 3700 task", .end = 4000,
 	 .parts = {P(IDLE) = 2000, P(SOFTIRQ_ON_IDLE) = 500, P(TASK) = 300, P(IDLE_LOOP) = 1200},
 	 .vec = 3, .vec_ns = 500, .vec_count = 1},
 	/* One handler calls another: only entry and exit of the calling handler count. */
 	{.events = "1000 task; 2000 irq+; 2100 irq 2200; 2300 irq-", .end = 3000,
 	 .parts = {P(HARDIRQ) = 300, P(TASK) = 1700, P(IDLE_LOOP) = 1000}},
-	/* A switch to a kernel thread shows that an exit was lost; the handler's time is dropped. */
+	/*
+	 * A switch to a kernel thread shows that the handler's exit event was lost. The time of the
+	 * handler is dropped.
+	 */
 	{.events = "1000 task; 1500 irq+; 2000 ksoftirqd; 2500 irq 2600", .end = 3000,
 	 .parts = {P(HARDIRQ) = 100, P(TASK) = 1000, P(KSOFTIRQD) = 900, P(IDLE_LOOP) = 1000},
 	 .odd_edges = 1},
@@ -37,21 +40,27 @@ static const struct scenario {
 	/* The first event is the exit of a handler that began before the measurement. */
 	{.events = "300 irq-", .end = 1000, .first = &task,
 	 .parts = {P(HARDIRQ) = 300, P(TASK) = 700}},
-	/* A later exit without an entry is a lost entry. */
+	/* At a second exit without an entry, the entry event was lost. */
 	{.events = "300 irq-; 2000 irq-", .end = 2000, .first = &task,
 	 .parts = {P(HARDIRQ) = 300, P(TASK) = 1700}, .odd_edges = 1},
 	{.events = "1000 task; 1500 irq-; 2000 irq 2100", .end = 3000,
 	 .parts = {P(HARDIRQ) = 100, P(TASK) = 1900, P(IDLE_LOOP) = 1000}, .odd_edges = 1},
-	/* After a lost exit, softirq time lasts until the exit of the next softirq. */
+	/* A softirq exit event is lost, so softirq time lasts until the next softirq exit. */
 	{.events = "1000 task; 2000 softirq+ 3; 3000 softirq 1 3500", .end = 4000,
 	 .parts = {P(SOFTIRQ_ON_TASK) = 1500, P(TASK) = 1500, P(IDLE_LOOP) = 1000},
 	 .odd_edges = 1, .vec = 1, .vec_ns = 500, .vec_count = 1},
-	/* On PREEMPT_RT a softirq is preempted and continued with its task. */
+	/*
+	 * On PREEMPT_RT a softirq runs in a task. The softirq is preempted and continues with this
+	 * task.
+	 */
 	{.events = "1000 task; 1500 softirq+ 3; 2000 other; 2500 irq 2600; 4000 task; 4300 softirq- 3",
 	 .end = 5000, .rt = true,
 	 .parts = {P(SOFTIRQ_ON_TASK) = 800, P(TASK) = 3100, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000},
 	 .vec = 3, .vec_ns = 800, .vec_count = 1},
-	/* The first event shows the context since the start of the measurement. */
+	/*
+	 * The first event of a core shows the context in which the core was since the start of the
+	 * measurement.
+	 */
 	{.events = "3000 exit", .end = 3000, .parts = {P(IDLE) = 3000}},
 	{.events = "3000 irq 3100; 3150 exit", .end = 3150,
 	 .parts = {P(IDLE) = 3000, P(HARDIRQ) = 100, P(IDLE_LOOP) = 50}},
@@ -242,7 +251,10 @@ TEST_WITH(cut_in_two, reset, NULL)
 	to_task(5000, &task);
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
-	/* The program was storing the new context, so both events are unexpected. */
+	/*
+	 * The softirq occurred while the BPF program stored the new context. Both softirq events
+	 * count as unexpected, and the softirq's time counts for the stored context.
+	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
@@ -261,7 +273,10 @@ TEST_WITH(first_cut_in_two, reset, NULL)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* Events before the start do not count, even if their program stores them after it. */
+/*
+ * Events before the start of the measurement do not count, even if a BPF program stores them after
+ * the start.
+ */
 TEST_WITH(before_the_start, reset, NULL)
 {
 	static const u64 starts[] = {LOAD_NEVER, START + 9000};

@@ -19,7 +19,10 @@
 int __real_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 
-/* Counters that never decrease. In each step a task runs for a quarter of the time. */
+/*
+ * Counters of the simulated source, which never decrease. In each step a task runs for a quarter of
+ * the time, and the core is idle for the rest.
+ */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
 static bool stat_without_cpus, real_procstat;
@@ -44,7 +47,10 @@ static void fake_sample(struct load_source *source, struct load_sample *samples)
 	}
 }
 
-/* A busy period ends before each read, so a second read per window would lose it. */
+/*
+ * A busy period ends just before each read. A meter that reads twice per window would lose a busy
+ * period.
+ */
 static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 {
 	if (!cpu)
@@ -76,7 +82,10 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/* A source with twice the load of the first and, like /proc/stat, without parts. */
+/*
+ * Simulated second source: it shows twice the load of the first source, and has no parts, like
+ * /proc/stat.
+ */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -166,7 +175,10 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/* Stolen time of 5 % is no busy time, and shortens every other part once by 5 %. */
+/*
+ * Stolen time of 5 % does not count as busy time. It shortens every other part by 5 %, and only
+ * once.
+ */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -189,7 +201,10 @@ TEST(test_steal)
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 237500000);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 712500000);
 	assert_int_equal(w->cpu[0].busy_ns, 237500000);
-	/* The steal column stays and then decreases, as can happen after hotplug. */
+	/*
+	 * The steal column of /proc/stat first stays the same and then decreases, as can happen
+	 * after CPU hotplug.
+	 */
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	stolen_ticks = 3;
@@ -278,7 +293,10 @@ TEST(test_report)
 	assert_string_equal(report->tables[0]->key, "cpus");
 	assert_true(cell(report->tables[0], "task_ratio")->f64 ==
 		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
-	/* Unknown values are null. A loss that a source cannot count has no key. */
+	/*
+	 * Unknown values are null. A kind of loss that the source cannot count has no key, because
+	 * 0 would mean no loss.
+	 */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
 	assert_true(cell(report->fields, "wrong_ratio")->f64 == w->wrong_ratio);
@@ -299,7 +317,7 @@ TEST(test_report)
 	meter->ops->close(meter);
 }
 
-/* The library returns the values of the command, even if the kernel accounts steal. */
+/* The library returns the same values as `subtick load`, even if the kernel accounts steal. */
 TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

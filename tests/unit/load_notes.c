@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests counters of `subtick load` that are no times: bursts, cycles, seeds, hotplug. */
+/*
+ * Tests counters of `subtick load` other than times: bursts, cycles, running tasks at the start,
+ * hotplug.
+ */
 #include "load_script.h"
 
 #include "stats/hist.h"
@@ -12,7 +15,7 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 	assert_int_equal(burst_counts.count[hist_index(ns)], of_these);
 }
 
-/* A burst lasts from idle exit to idle entry. One that began before the start is not counted. */
+/* A burst lasts from idle exit to idle entry. A burst that began before the start is ignored. */
 TEST_WITH(bursts_from_exit, reset, NULL)
 {
 	want_bursts = true;
@@ -39,7 +42,10 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	expect_bursts(1, 600, 1);
 }
 
-/* A handler before the idle exit begins a burst. A softirq does if the handler is unseen. */
+/*
+ * An interrupt handler before the idle exit begins a burst. If the handler has no tracepoint, its
+ * softirq begins the burst.
+ */
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {
 	want_bursts = true;
@@ -53,7 +59,10 @@ TEST_WITH(bursts_inside_halt, reset, NULL)
 	expect_bursts(2, 1000, 0);
 }
 
-/* The counter is stored with the time of the event. A failed read is an error. */
+/*
+ * The hardware counter is stored with the time of the event. A failed read of the counter is
+ * counted as an error.
+ */
 TEST_WITH(counter, reset, NULL)
 {
 	struct load_stored stored;
@@ -83,7 +92,10 @@ TEST_WITH(counter, reset, NULL)
 	assert_int_equal(slot->pmu_errors, 1);
 }
 
-/* The counter is stored at every idle entry, and used while the core is halted. */
+/*
+ * A core stores its hardware counter at every idle entry. While the core is halted, readers use the
+ * stored value.
+ */
 TEST_WITH(counter_at_idle, reset, NULL)
 {
 	struct load_stored stored;

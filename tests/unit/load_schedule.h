@@ -12,7 +12,10 @@ enum core_event {
 	EVENT_IDLE,
 };
 
-/* BPF programs under test, set by each test. @arg is the softirq vector or the idle state. */
+/*
+ * Functions that call the BPF programs under test, set by each test. @arg is the softirq vector or
+ * the idle state.
+ */
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
 
@@ -31,7 +34,7 @@ static struct {
 		RUNS,
 		HALTED,
 		POLLS,
-		/* An interrupt ended the halt, and the core has not halted again. */
+		/* An interrupt ended the halt. The core has neither left idle nor halted again. */
 		WOKEN,
 	} window;
 	bool handler, softirq;
@@ -44,7 +47,10 @@ static inline u64 below(u64 end)
 	return (core.random >> 33) % end;
 }
 
-/* @out: the next event proves that the core did not halt again after an interrupt. */
+/*
+ * Returns the load part of the current time. @out is true if the next event proves that the core
+ * did not halt again after an interrupt.
+ */
 static inline enum load_part part_now(bool out)
 {
 	if (core.handler)

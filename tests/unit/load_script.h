@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs scripts of events on the simulated core: "NS WORD [NUMBER …]; NS WORD …". */
+/*
+ * Runs scripts on the simulated core. A script is a list of events: "NS WORD [NUMBER …]; NS WORD
+ * …". NS is the time of the event in ns.
+ */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_SCRIPT_H
 #define SUBTICK_TESTS_UNIT_LOAD_SCRIPT_H
 
@@ -87,7 +90,10 @@ static inline void script_softirq(u64 ns, const u64 *arg)
 	script_softirq_ends(script_start + arg[1], arg);
 }
 
-/* "idle STATE", "exit", "irq END" or "irq+" and "irq-", "softirq VECTOR END" or "softirq+ VECTOR". */
+/*
+ * Words of scripts: "idle STATE", "exit", "irq END" or "irq+" and "irq-", "softirq VECTOR END" or
+ * "softirq+ VECTOR" and "softirq- VECTOR".
+ */
 #define LOAD_WORDS                                                                                 \
 	{"idle", .run = script_idle}, {"exit", .run = script_exit}, {"irq", .run = script_irq},    \
 		{"irq+", .run = script_irq_begins}, {"irq-", .run = script_irq_ends},             \

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests reading a slot: without events, events after the clock was read, half-written. */
+/*
+ * Tests reading the counters of a core (slot): without events, with events after the clock was
+ * read, and half-written.
+ */
 #include "measure/load/slot.h"
 
 #include "test.h"
 
-/* Counters of a core that was idle until @since_ns and is in @ctx since then. */
+/*
+ * Returns the counters of a core that was idle until @since_ns and has been in context @ctx since
+ * @since_ns.
+ */
 static struct load_slot slot_in(uint32_t ctx, uint64_t since_ns)
 {
 	struct load_slot slot = {.base = since_ns << 8 | ctx};
@@ -90,7 +96,10 @@ TEST(test_pmu)
 	assert_int_equal(stored.holds_ns, 1500);
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
-	/* The core is busy, so the value is valid only when it was stored. */
+	/*
+	 * The core is busy, so the stored counter value is valid only for the time at which it was
+	 * stored.
+	 */
 	assert_int_equal(stored.holds_ns, 1000);
 	slot.pmu_cycles = 78;
 	assert_false(load_slot_pmu(&slot, 1500, &stored));

@@ -132,7 +132,10 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(samples[0].flags, 0);
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
-	/* Hotplug steps change only in the window in which the CPU comes online. */
+	/*
+	 * The CPU comes online. Its number of hotplug steps changes in this window, but not in the
+	 * next.
+	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
 	notes[1].hotplug_steps++;
@@ -160,7 +163,7 @@ TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	/* Half-written: the sums lack the time until the last context change. */
+	/* The counters are half-written: the sums lack the time until the last context change. */
 	cores[1].load.base = 500 << 8 | LOAD_TASK;
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;
@@ -229,7 +232,7 @@ static struct load_source *open_source(const struct load_source_ops *ops)
 	return opened;
 }
 
-/* Guest time is part of user time, iowait is idle time, and steal is not. */
+/* Guest time is already part of user time. iowait counts as idle time, steal does not. */
 TEST_WITH(test_columns, setup, NULL)
 {
 	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};

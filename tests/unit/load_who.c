@@ -89,7 +89,10 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[0].ns, 70);
 	assert_int_equal(l.list[0].count, 1);
 
-	/* On arm64 an IPI's reason is inside the handler, and gets the handler's whole time. */
+	/*
+	 * On arm64 the event with an IPI's reason occurs inside the interrupt handler. The whole
+	 * time of the handler is charged to this reason.
+	 */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
 	at(6010);
@@ -263,7 +266,7 @@ static u64 sum_of(const struct load_tasks *t)
 	return sum;
 }
 
-/* Run time between the switch of maps and the sample counts in exactly one window. */
+/* Run time between the switch to the next map and the sample is counted in exactly one window. */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
 	struct load_tasks t;
@@ -282,7 +285,10 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
-	/* 50 of the 1,050 ns of `other` are already in the previous window. */
+	/*
+	 * The map of the new window has 1,050 ns of the task `other`. The previous window already
+	 * has 50 ns of them.
+	 */
 	to(3000, &other);
 	to(4000, &idle);
 	turn(&t, 5000);

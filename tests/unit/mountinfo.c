@@ -130,7 +130,10 @@ TREE_TEST(test_cgroup_layouts)
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }
 
-/* If both versions are mounted, the one in which the CPU controller has cgroups is used. */
+/*
+ * If cgroup v1 and v2 are both mounted, subtick uses the hierarchy in which the CPU controller has
+ * cgroups.
+ */
 TREE_TEST(test_cgroup_of_cpu)
 {
 	struct cgroup_layout both = {0}, v1 = {0}, v2 = {0}, none = {0};
@@ -177,7 +180,10 @@ TREE_TEST(test_limit_v2)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 }
 
-/* In a container the root of the mount is its cgroup, with or without a namespace. */
+/*
+ * In a container the root of the cgroup mount is the container's cgroup, with or without a cgroup
+ * namespace.
+ */
 TREE_TEST(test_limit_in_container)
 {
 	tree_file(tree, "/sys/fs/cgroup/memory.max", "7000\n");
@@ -189,7 +195,10 @@ TREE_TEST(test_limit_in_container)
 
 TREE_TEST(test_limit_v1)
 {
-	/* If both versions are mounted, the limit is read from v1, in any order of mounts. */
+	/*
+	 * If cgroup v1 and v2 are both mounted, the memory limit is read from v1, in any order of
+	 * the mounts.
+	 */
 	machine(tree, MEM_V2 MEM_V1, "4:memory:/a\n1:cpu,cpuacct:/z\n0::/v2\n");
 	tree_file(tree, "/sys/fs/cgroup/v2/memory.max", "1\n");
 	tree_file(tree, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
@@ -233,7 +242,10 @@ TREE_TEST(test_totals)
 		0);
 	assert_int_equal(psi.some_ns, 5000);
 	assert_true(psi.full_ns == UINT64_MAX);
-	/* For the whole machine the line "full" is always 0, so the value is unknown. */
+	/*
+	 * In the CPU pressure file of the whole machine, the line "full" is always 0. The full time
+	 * is therefore unknown.
+	 */
 	assert_int_equal(read_text(tree, PSI_CPU_NODE,
 				   "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
 				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",

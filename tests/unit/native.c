@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the conversion to native histograms, which keeps the count and values within 1.6 %. */
+/*
+ * Tests the conversion to Prometheus native histograms. The total count stays the same. Values lie
+ * outside of their native bucket by at most 1.6 %.
+ */
 #include "stats/hist.h"
 
 #include <math.h>
@@ -36,7 +39,10 @@ static unsigned int word_of(uint64_t value_ns)
 	return found;
 }
 
-/* Each bucket is in one native bucket, and its ends are outside by at most 1.6 %. */
+/*
+ * Each bucket of subtick is counted in one native bucket. Its values lie outside of the native
+ * bucket by at most 1.6 %.
+ */
 TEST(test_fine)
 {
 	uint64_t zero_ns = (uint64_t)ldexp(1e9, -23);
@@ -63,12 +69,18 @@ TEST(test_fine)
 				assert_true((value - to) / value < 0.016);
 		}
 	}
-	/* Values outside of their native bucket must occur, to test the limit of 1.6 %. */
+	/*
+	 * Some values must lie outside of their native bucket, else the limit of 1.6 % is not
+	 * tested.
+	 */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
 	assert_int_equal(word_of(UINT64_MAX), native_fine.nr);
 }
 
-/* With sampling, counts are divided by the ratio, and add up to the rounded total. */
+/*
+ * If waits are sampled, each count is divided by the sampling ratio. The rounded counts add up to
+ * the rounded total.
+ */
 TEST(test_sample)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0, sum = 0;
@@ -88,7 +100,7 @@ TEST(test_sample)
 	assert_int_equal(-sum, llround((double)total / 0.3));
 }
 
-/* Each boundary of the coarse scale is a native bucket's upper bound, rounded down to ns. */
+/* Each boundary of the coarse scale is the upper bound of a native bucket, rounded down to ns. */
 TEST(test_coarse)
 {
 	for (unsigned int i = 0; i < NATIVE_NR_LE; i++) {

@@ -47,7 +47,10 @@ static const struct noise_hit *hit(u64 key)
 	return NULL;
 }
 
-/* Times that a victim lost, by class. */
+/*
+ * Checks the times in ns that the victim @key lost to hardirqs, softirqs and kernel threads, and
+ * its longest loss.
+ */
 static void expect_hit(u64 key, u64 hardirq, u64 softirq, u64 thread, u64 longest)
 {
 	const struct noise_hit *h = hit(key);
@@ -70,13 +73,19 @@ static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u6
 	assert_int_equal(s->longest_ns, longest);
 }
 
-/* Interrupt lines, an IPI inside a handler, and softirqs add up to the parts of `load`. */
+/*
+ * The times of interrupt lines, of an IPI inside a handler, and of softirqs add up to the hardirq
+ * and softirq times of `subtick load`.
+ */
 TEST_WITH(interrupts, begin, end)
 {
 	struct load_sample s;
 
 	play("1000 task; 2000 nvme 2300; 2400 eth 2450; 2450 softirq 3 2650; 3000 nvme 3100");
-	/* On arm64 an IPI's reason is inside the handler of its line. */
+	/*
+	 * On arm64 the event with an IPI's reason occurs inside the handler of the IPI's interrupt
+	 * line.
+	 */
 	at(3500);
 	load_irq_enter_line(NULL, 2, &ipi);
 	load_ipi_name_line(NULL, reason);
@@ -92,7 +101,10 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(source(reason)->irq, UINT32_MAX);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
-	/* A window has only its own interrupts and their longest. */
+	/*
+	 * A window has only its own interrupts. The longest interrupt of the previous window is
+	 * reset.
+	 */
 	play("5100 nvme 5110");
 	window(6000);
 	assert_int_equal(lists.nr_sources, 1);
@@ -129,14 +141,14 @@ TEST_WITH(victims, begin, end)
 	assert_int_equal(hit(100)->count[NOISE_SOFTIRQ], 1);
 	assert_int_equal(hit(100)->pid, 10);
 	assert_string_equal(hit(100)->comm, "work");
-	/* The task slept while the kernel thread ran. */
+	/* The task slept while the kernel thread ran, so it lost no time to the thread. */
 	expect_hit(200, 50, 0, 0, 50);
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
 	expect_hit(NOISE_ON_THREAD, 20, 0, 0, 20);
 	expect_hit(NOISE_ON_IDLE, 200 + 10, 40 + 20, 0, 200);
 }
 
-/* On cgroup v1 the cpu controller's cgroup is the victim, also before Linux 5.11. */
+/* On cgroup v1 the victim is the task's cgroup of the cpu controller, also before Linux 5.11. */
 TEST_WITH(victims_v1, begin, end)
 {
 	static struct kernfs_node node = {.id = 300};
@@ -167,7 +179,10 @@ static const struct noise_sender *sender(u32 from, u32 to, const char *name)
 	return NULL;
 }
 
-/* An IPI is identified by name or function. Each bit of a mask is one IPI. */
+/*
+ * An IPI is identified by its name or by the called function. Each bit set in a CPU mask counts as
+ * one IPI.
+ */
 TEST_WITH(senders, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -215,7 +230,10 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(lists.senders.nr, 0);
 }
 
-/* A process that sent more than half is named, with a lower bound. Interrupts do not count. */
+/*
+ * A process that sent more than half of the IPIs is named, with a lower bound of its IPIs. IPIs
+ * sent by interrupt handlers count for no process.
+ */
 TEST_WITH(sending_process, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL}};
@@ -237,7 +255,10 @@ TEST_WITH(sending_process, begin, end)
 	at(1100);
 	load_irq_leave_line(NULL);
 	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	/* `other` sends between the end of the window and its reading. */
+	/*
+	 * The process `other` sends an IPI after the end of the window and before the window is
+	 * read.
+	 */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	noise_senders_read(&senders, &all, turn);
@@ -252,7 +273,7 @@ TEST_WITH(sending_process, begin, end)
 	task.tgid = other.tgid = 0;
 }
 
-/* IPIs of pairs beyond a full table are lost. */
+/* If the table of pairs (sender, receiver) is full, IPIs of further pairs are counted as lost. */
 TEST_WITH(senders_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL, ~0UL, ~0UL}};
@@ -301,7 +322,7 @@ static u64 called(u32 from, u32 to, const char *name)
 	return count;
 }
 
-/* Functions called on another core have their symbol, or no name without one. */
+/* A function called on another core is named by its symbol. Without a symbol it has no name. */
 TEST_WITH(calls, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -330,7 +351,10 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(lists.calls.nr, 1);
 	assert_int_equal(called(0, 1, "ipi_mb"), 1);
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
-	/* Entries unused for two windows are reused, and the new name is looked up. */
+	/*
+	 * Table entries unused for two windows are reused for other functions, whose names are
+	 * looked up.
+	 */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
@@ -339,7 +363,10 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, "later") + lists.calls.lost, NOISE_NR_SENDS);
 }
 
-/* Calls beyond a full table are lost, but their IPIs are counted. */
+/*
+ * If the table of called functions is full, calls of further functions are counted as lost. Their
+ * IPIs are still counted.
+ */
 TEST_WITH(calls_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -358,7 +385,10 @@ TEST_WITH(calls_lost, begin, end)
 	assert_int_equal(lists.senders.lost, 0);
 }
 
-/* A thread's time excludes interrupts. The preempted task is its victim. */
+/*
+ * The time of a kernel thread excludes interrupts. The task that the thread preempted is its
+ * victim.
+ */
 TEST_WITH(threads, begin, end)
 {
 	play("1000 task; 2000 worker!; 2100 nvme 2400; 2400 softirq 1 2500; 3000 ksoftirqd; "
@@ -382,7 +412,7 @@ TEST_WITH(in_ksoftirqd, begin, end)
 	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 1000, 1000);
 }
 
-/* A thread in several windows is divided among them. */
+/* The time of a kernel thread that runs during several windows is divided among these windows. */
 TEST_WITH(open_thread, begin, end)
 {
 	play("1000 worker");
@@ -412,7 +442,10 @@ TEST_WITH(preempted_softirq, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/* A switch between two user tasks neither ends the interval nor reads the clock. */
+/*
+ * At a switch between two user tasks, the BPF program neither ends the interval of the load part
+ * nor reads the clock.
+ */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
@@ -425,7 +458,10 @@ TEST_WITH(task_to_task, begin, end)
 	assert_int_equal(lists.nr_sources, 0);
 }
 
-/* Interrupts beyond a full table are lost. Entries unused for two windows are free. */
+/*
+ * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Entries
+ * unused for two windows are free again.
+ */
 TEST_WITH(full, begin, end)
 {
 	static struct irqaction actions[NOISE_NR_LINES + 1];
@@ -447,7 +483,7 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/* The table of victims was not full. */
+	/* The table of victims was not full, so victims have all interrupts. */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);
@@ -463,7 +499,7 @@ TEST_WITH(full, begin, end)
 	assert_int_equal(lists.nr_sources, 2);
 }
 
-/* An entry used in the previous window is not reused. */
+/* A table entry that was used in the previous window is not reused for another interrupt line. */
 TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
@@ -479,7 +515,7 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/* A key is found behind unused entries. */
+/* A lookup finds a key behind unused table entries. */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;
@@ -489,7 +525,7 @@ TEST_WITH(behind_unused, begin, end)
 	assert_ptr_equal(sum_probe((char *)threads, sizeof(*threads), 63, NOISE_PROBES, 1, 0), &threads[3].sum);
 }
 
-/* An event between the end of a window and its reading is counted in this window. */
+/* An event after the end of a window and before its reading is counted in this window. */
 TEST_WITH(late_event, begin, end)
 {
 	play("1000 task; 2000 nvme 2300");
@@ -502,7 +538,10 @@ TEST_WITH(late_event, begin, end)
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 100);
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
-	/* The longest time of the next window is then unknown until a longer interrupt. */
+	/*
+	 * After such a late event the longest time of the next window is unknown (0). It is known
+	 * again after a longer interrupt.
+	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);
 	expect("nvme0q1", NOISE_KIND_IRQ, 1, 50, 0);

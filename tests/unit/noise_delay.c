@@ -54,7 +54,10 @@ static void script_raise(u64 ns, const u64 *arg)
 	load_softirq_raise_noise(NULL, arg[0]);
 }
 
-/* current_func is set before the start event and cleared after the end event. */
+/*
+ * The kernel sets current_func before the start event of a work item, and clears it after the end
+ * event.
+ */
 static void execute(u64 from, struct worker *by, struct work_struct *work)
 {
 	u64 args[] = {(unsigned long)work};
@@ -79,7 +82,7 @@ static void queue(u64 ns, struct work_struct *work)
 	load_work_queue_noise(args);
 }
 
-/* Numbers of workers and of work items in scripts. */
+/* Workers and work items by their number in scripts. */
 static struct worker *const workers[] = {&worker, &other_worker, &bh_worker};
 static struct work_struct *const works[] = {&writeback, &pages};
 
@@ -98,7 +101,10 @@ static void script_end_work(u64 ns, const u64 *arg)
 	executed(ns, workers[arg[0]]);
 }
 
-/* "queue WORK", "start WORKER WORK" and "end WORKER" */
+/*
+ * Words of scripts: those of NOISE_WORDS, "raise VECTOR", "queue WORK", "start WORKER WORK" and
+ * "end WORKER".
+ */
 static const struct script_word script_words[] = {
 	NOISE_WORDS, {"raise", .run = script_raise}, {"queue", .run = script_queue},
 	{"start", .run = script_start_work}, {"end", .run = script_end_work},
@@ -128,7 +134,10 @@ static void expect(const char *name, u64 executions, u64 ns, u64 longest)
 	assert_int_equal(f->longest_ns, longest);
 }
 
-/* A delay begins at the first raise. A softirq that raises its own vector begins a new one. */
+/*
+ * The delay of a softirq begins when the softirq is first raised. If the softirq raises its own
+ * vector, a new delay begins.
+ */
 TEST_WITH(softirq_delays, begin, end)
 {
 	play("1000 task; 2000 raise 3; 2100 raise 3; 2200 raise 1; 2500 softirq+ 3; 2600 raise 3; "
@@ -157,7 +166,7 @@ TEST_WITH(raise_unseen, begin, end)
 	assert_int_equal(losses().raises, 1);
 }
 
-/* The time of a work function excludes interrupts, softirqs and sleep. */
+/* The time of a work function excludes interrupts, softirqs, and sleep of the worker. */
 TEST_WITH(work_time, begin, end)
 {
 	play("500 queue 0; 1000 kworker; 2000 start 0 0; 2100 nvme 2200; 2200 softirq 1 2500; "
@@ -186,7 +195,10 @@ TEST_WITH(work_time_before_5_17, begin, end)
 	expect("delayed_vfree_work", 1, 200 + 500, 500);
 }
 
-/* A function in several windows is divided among them, and counts once. */
+/*
+ * The time of a work function that runs during several windows is divided among these windows. The
+ * execution counts once.
+ */
 TEST_WITH(open_work, begin, end)
 {
 	play("1000 kworker; 1500 start 0 0");
@@ -201,7 +213,10 @@ TEST_WITH(open_work, begin, end)
 	assert_int_equal(lists.nr_functions, 0);
 }
 
-/* Since Linux 6.9 WQ_BH work runs in a softirq, here during another work item. */
+/*
+ * Since Linux 6.9 work of a WQ_BH queue runs in a softirq. Here the softirq interrupts another work
+ * item.
+ */
 TEST_WITH(work_in_softirq, begin, end)
 {
 	play("1000 kworker; 1500 start 0 0; 2000 softirq+ 6; 2100 start 2 1; 2200 nvme 2300; "
@@ -211,7 +226,10 @@ TEST_WITH(work_in_softirq, begin, end)
 	expect("wb_workfn", 1, 500 + 300, 800);
 }
 
-/* The delay is unknown without a queueing event or after its entry was overwritten. */
+/*
+ * The delay of a work item is unknown if its queueing event is missing or its table entry was
+ * overwritten.
+ */
 TEST_WITH(queued_lost, begin, end)
 {
 	play("1000 kworker; 2000 start 0 0; 2100 end 0");
@@ -255,7 +273,10 @@ TEST_WITH(clock_steps_back, begin, end)
 	expect_delay("wb_workfn", 1, 0);
 }
 
-/* Executions beyond a full table are lost. A function without a symbol has no name. */
+/*
+ * If the table of work functions is full, executions of further functions are counted as lost. A
+ * function without a symbol has no name.
+ */
 TEST_WITH(functions_lost, begin, end)
 {
 	static char functions[2 * NOISE_NR_WORKS][16];
@@ -298,8 +319,8 @@ static void *count_delays(void *arg)
 }
 
 /*
- * If a counter changes during all attempts to copy it, the next window counts its events. A copy
- * that is reported is consistent: its histogram has at most one event more or less than its count.
+ * If a counter changes during every attempt to copy the counter, its events are counted in the next
+ * window. A reported copy is consistent: histogram and count differ by at most one event.
  */
 TEST_WITH(changed_during_read, begin, end)
 {

@@ -34,7 +34,10 @@ TEST(limits_refused)
 	assert_true(l.max_ns == 1 && l.rate_hz == 2.0 && l.share_ratio == 3.0);
 }
 
-/* A value equal to its limit is within. One value above suffices. No values: within. */
+/*
+ * A core exceeds the limits if one of its values is above its limit. A value equal to its limit is
+ * not above. A core without values exceeds no limit.
+ */
 TEST(verdicts)
 {
 	struct noise_core core = {.window_ns = 1000000000, .class_ns = {400000, 500000, 100000},
@@ -64,7 +67,10 @@ static const char *knob(enum noise_kind kind, const char *name)
 	return noise_knob(&source);
 }
 
-/* The first rule that matches the source's name wins. Specific rules come first. */
+/*
+ * The first rule that matches the name of a noise source determines the advised setting, so
+ * specific rules come first.
+ */
 TEST(knobs)
 {
 	assert_non_null(strstr(knob(NOISE_KIND_IRQ, "eth0-rx-0"), "smp_affinity_list"));

@@ -22,7 +22,10 @@ static uint32_t next_flags;
 static uint64_t next_hotplug_steps;
 static int opened, closed;
 
-/* Per step: 20 ms of tasks, with 4 ms of a kernel thread, 5 ms hardirqs, 3 ms softirqs. */
+/*
+ * Each step has 20 ms of tasks (4 ms of them a kernel thread), 5 ms of hardirqs and 3 ms of
+ * softirqs. The core is idle for the rest.
+ */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {
 	steps++;
@@ -147,7 +150,10 @@ TEST(closes)
 	end(meter);
 }
 
-/* The closure error is the time of `subtick load` minus the time of the noise sources. */
+/*
+ * The closure error is the difference between the times of `subtick load` and the times of the
+ * noise sources.
+ */
 TEST(does_not_close)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -158,7 +164,7 @@ TEST(does_not_close)
 	core = window(meter, 7 * MSEC);
 	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
 	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
-	/* Kernel threads have more time than `subtick load` has for all tasks. */
+	/* Kernel threads have more time in the noise counters than all tasks in `subtick load`. */
 	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
 	core = window(meter, 5 * MSEC);
 	assert_int_equal(core->task_ns, 0);
@@ -198,7 +204,10 @@ TEST(judged)
 	end(meter);
 }
 
-/* A core offline at either end has no values, and its time is in no later window. */
+/*
+ * A core that is offline at the start or the end of a window has no values. The time of this window
+ * is not added to a later window.
+ */
 TEST(offline)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -300,7 +309,10 @@ static void call(int entry, uint64_t count, const char *name)
 	snprintf(send->name, sizeof(send->name), "%s", name);
 }
 
-/* Functions called by IPI, null without symbol. A note if csd_queue_cpu is missing. */
+/*
+ * The report has a table of functions called by IPI. A function without a symbol is null. A note is
+ * added if the kernel lacks tracepoint csd_queue_cpu.
+ */
 TEST(functions)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .senders = true};

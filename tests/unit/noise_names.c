@@ -56,7 +56,10 @@ TEST(walks)
 	assert_string_equal(hits[4].cgroup, "(kernel threads)");
 	assert_string_equal(hits[5].cgroup, "(gone)");
 	assert_true(names.next_walk_ns > 0);
-	/* A new cgroup has no name until the next search, at next_walk_ns at the earliest. */
+	/*
+	 * A new cgroup has no name until the next search of the cgroup directories, which starts at
+	 * next_walk_ns at the earliest.
+	 */
 	names.next_walk_ns = UINT64_MAX;
 	hits[5].key = make("/late");
 	noise_names_fill(&names, hits, 6);

@@ -43,7 +43,10 @@ TEST(several_neighbours)
 	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
 }
 
-/* Siblings that compete with the victim are one culprit, named by their parent. */
+/*
+ * Sibling cgroups that compete with the victim are reported as one culprit, under the name of their
+ * parent.
+ */
 TEST(many_cgroups)
 {
 	begin();
@@ -77,7 +80,10 @@ TEST(many_cgroups)
 	EXPECT(NULL);
 }
 
-/* A culprit with cpu.idle or SCHED_IDLE delays the victim only until it is preempted. */
+/*
+ * No finding if the culprit already has cpu.idle or SCHED_IDLE: the victim waits only until the
+ * kernel preempts the culprit.
+ */
 TEST(yields_already)
 {
 	begin();
@@ -181,7 +187,7 @@ TEST(starved)
 	report_free(report);
 }
 
-/* Tasks of low priority are meant to wait, so their finding comes last. */
+/* Tasks of low priority are expected to wait, so the finding about their waits comes last. */
 TEST(starved_on_purpose)
 {
 	begin();
@@ -202,7 +208,10 @@ TEST(starved_on_purpose)
 	EXPECT("neighbour", "/spare", "/batch", NULL, NULL, NULL);
 }
 
-/* SCHED_IDLE tasks and idle cgroups lose little by waiting, nice tasks all of it. */
+/*
+ * A small part of the waits of SCHED_IDLE tasks and idle cgroups counts as lost time. All waits of
+ * nice tasks count as lost time.
+ */
 TEST(low_priority_victims)
 {
 	struct suspect *s;
@@ -332,7 +341,10 @@ TEST(own_tasks_beside_hog)
 	EXPECT("neighbour", "/app", "/hog", NULL, NULL, NULL);
 }
 
-/* Many tasks of the root are moved to a cgroup; each SCHED_IDLE task would keep a weight. */
+/*
+ * For many busy tasks of the root cgroup, the advice moves them to a new cgroup with cpu.idle. With
+ * SCHED_IDLE each task would still have a small weight.
+ */
 TEST(many_busy_in_root)
 {
 	begin();
@@ -350,7 +362,10 @@ TEST(many_busy_in_root)
 	       NULL);
 }
 
-/* A real-time task delays /app. If /app never sleeps, little of the waiting counts. */
+/*
+ * A real-time task delays /app. If the tasks of /app never sleep, only a small part of the waiting
+ * counts as lost time.
+ */
 TEST(realtime_and_cpu_bound)
 {
 	struct suspect *s;
@@ -473,7 +488,10 @@ TEST(pinned)
 	cpuset_add(&s->cpusets[0].cpus, 1);
 	s->cpusets[1].cpus = scene.load.cpus;
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
-	/* The parent may use CPU 0 but not CPU 1, and limits its children in v1. */
+	/*
+	 * The parent cgroup may use CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of
+	 * its parent.
+	 */
 	cpuset_del(&s->cpusets[1].cpus, 1);
 	EXPECT("cpuset", NULL, NULL, "/cg/pod/app/cpuset.cpus=0", "", NULL);
 	cpuset_add(&s->cpusets[1].cpus, 1);
@@ -510,7 +528,7 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/* The slice's quota limits all VMs; the quotas of this VM suffice. */
+	/* The quota of the slice throttles all VMs. The quotas of the VM itself suffice. */
 	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;
@@ -568,7 +586,10 @@ TEST(idle_state)
 	EXPECT("idle_exit", "/app", "C6", "", "", NULL);
 }
 
-/* Stolen time counts if it delays tasks that sleep. Idle exits are a part of it. */
+/*
+ * Stolen time counts as lost time if it delays tasks that sleep. Waits for idle cores (idle exits)
+ * are part of the stolen time.
+ */
 TEST(stolen_time)
 {
 	struct overview_steal steal;
@@ -586,7 +607,10 @@ TEST(stolen_time)
 	steal = overview_steal(&scene.window);
 	assert_int_equal(steal.ns, 400 * MS);
 	assert_true(fabs(steal.taken - 0.2) < 1e-9);
-	/* Lost: 30 ms idle exits + 10 % of 370 ms steal + 20 % of 100 ms waits. */
+	/*
+	 * Expected lost time: 30 ms of idle exits + 10 % of 370 ms of steal + 20 % of 100 ms of
+	 * waits.
+	 */
 	assert_true(fabs(steal.lost * 400.0 - (30.0 + 37.0 + 20.0)) < 1e-6);
 	assert_int_equal(end(), 1);
 	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");

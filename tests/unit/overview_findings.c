@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the findings of the overview: one per incident, none in similar situations without one. */
+/*
+ * Tests the findings of the overview: one finding per incident, and no finding in similar
+ * situations that are harmless.
+ */
 #include "overview_scene.h"
 
 /* On the live screen the report of `load` contains the findings of all commands. */
@@ -14,7 +17,10 @@ TEST(part_of_load)
 	report_free(report);
 }
 
-/* The exporter measures no tasks, so findings name cgroups. Interrupts are subtracted. */
+/*
+ * The exporter does not measure single tasks, so its findings name cgroups. Waits caused by
+ * interrupts are subtracted from the finding neighbour.
+ */
 TEST(parts_without_tasks)
 {
 	begin();
@@ -41,7 +47,10 @@ TEST(parts_without_tasks)
 	assert_string_equal(table_str(findings_of(report), 1, "rule"), "same_group");
 	assert_string_equal(table_str(findings_of(report), 1, "next_command"), "subtick --once");
 	report_free(report);
-	/* A setting whose file exists is advised instead of a command. */
+	/*
+	 * If a cgroup setting would help and its file exists, the finding advises the setting
+	 * instead of a command.
+	 */
 	settings("/app");
 	settings("/batch")->levels[0].idle = 0;
 	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_RUNQ, false, &report), 0);
@@ -112,7 +121,7 @@ TEST(neighbour)
 	settings("/batch/job");
 	task(7, "burner", "/batch/job", 900);
 	task(8, "burner", "/batch/job", 900);
-	/* cpu.idle of /batch, the sibling of /app, is set, and not of its child. */
+	/* The advice sets cpu.idle of /batch, the sibling of /app, and not of /batch/job. */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs");
@@ -139,7 +148,7 @@ TEST(neighbour)
 	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
 }
 
-/* A sched_ext scheduler may ignore weights, so advice about weights names it. */
+/* A sched_ext scheduler may ignore cgroup weights, so advice about weights names the scheduler. */
 TEST(bpf_scheduler)
 {
 	static const char says[] = "; the sched_ext scheduler lavd decides";
@@ -174,14 +183,17 @@ TEST(fair_share)
 	wait_for("/batch", 2, 900);
 	wait_for("/app", 2, 900);
 	EXPECT(NULL);
-	/* Many short waits are the normal cost of context switches. */
+	/* Many short waits give no finding: they are the normal cost of context switches. */
 	begin();
 	wait_for("/batch", 300, 0);
 	scene.groups[0].percentile_ns = &short_ns;
 	EXPECT(NULL);
 }
 
-/* A wait after a migration counts as one after a wake-up, also of a task that never sleeps. */
+/*
+ * The BPF programs count a wait after a migration as a wait after a wake-up, even if the task never
+ * sleeps.
+ */
 TEST(cpu_bound)
 {
 	struct load_task rows[] = {{.ns = 500 * MS, .sleeps = 1, .cgroup_id = 1},
@@ -197,7 +209,10 @@ TEST(cpu_bound)
 	EXPECT(NULL);
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
-	/* The list of tasks is truncated, so wake-ups are counted in the list of `load`. */
+	/*
+	 * The list of suspects is truncated, so wake-ups are counted in the full task list of
+	 * `load`.
+	 */
 	scene.load.tasks = rows;
 	scene.load.nr_tasks = 3;
 	scene.window.suspects.nr = SUSPECTS_LIVE;
@@ -210,7 +225,10 @@ TEST(cpu_bound)
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
 	       "(PID 8) uses 0.9 CPUs");
-	/* If the culprit runs less than the victim, only waits after wake-ups count. */
+	/*
+	 * If the culprit uses less CPU time than the victim, the finding counts only waits after
+	 * wake-ups.
+	 */
 	s->ns = 610 * MS;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 55 ms per second, 100 % of its waiting (p99 5 ms); burner "
@@ -225,7 +243,10 @@ TEST(root_has_no_files)
 	settings("/");
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
-	/* A policy for one of many equally busy tasks would help little: no command. */
+	/*
+	 * Many tasks are equally busy. No command is advised, because changing the policy of one of
+	 * them would help little.
+	 */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "/cg/app/cpu.weight=10000", "",
@@ -246,7 +267,10 @@ TEST(realtime)
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
-	/* A task of the root cgroup is blamed for its share of that cgroup's CPU time. */
+	/*
+	 * A task of the root cgroup is blamed for a share of the waits: the task's share of the
+	 * root cgroup's CPU time.
+	 */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % "
@@ -286,7 +310,10 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 50 % of its waiting; burner "
 	       "(PID 7) uses 1.8 CPUs");
-	/* Below 5 wake-ups per second a process's part of the waits is unknown. */
+	/*
+	 * If a process of the root cgroup wakes fewer than 5 times per second, its share of the
+	 * waits is unknown.
+	 */
 	scene.suspects[1].sleeps = scene.suspects[2].sleeps = 4;
 	EXPECT(NULL);
 	scene.suspects[2].sleeps = 5;
@@ -376,7 +403,10 @@ TEST(short_lived)
 	/* The short-lived processes already have the policy SCHED_IDLE, so there is no advice. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
-	/* In the root cgroup the advice moves the parent to a new cgroup. */
+	/*
+	 * If the short-lived processes are in the root cgroup, the advice moves their parent to a
+	 * new cgroup.
+	 */
 	scene.paths[1].path = "/";
 	strcpy(scene.suspects[1].cgroup, "/");
 	settings("/app");
@@ -389,7 +419,10 @@ TEST(short_lived)
 	EXPECT("short_lived", "/app", "/: cronjob", "",
 	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs",
 	       NULL);
-	/* No finding if they are few, or use less CPU time than long-lived processes. */
+	/*
+	 * Short-lived processes give no finding if they are few, or use less CPU time than the
+	 * long-lived processes.
+	 */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 	s->count = 100;
@@ -397,7 +430,7 @@ TEST(short_lived)
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 }
 
-/* Short-lived processes of /app wait for each other. A tenth counts as lost time. */
+/* Short-lived processes of /app wait for each other. A tenth of the waiting is lost time. */
 TEST(short_lived_victims)
 {
 	struct suspect *s;
@@ -413,7 +446,10 @@ TEST(short_lived_victims)
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
-	/* No command: children inherit the policy, and the parent would still wait. */
+	/*
+	 * No command is advised: the children would inherit the policy of the parent, and the
+	 * parent would still wait.
+	 */
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
 	/* Parent and children share a cgroup, so a cgroup setting would not help. */
@@ -444,7 +480,10 @@ TEST(short_lived_beside_hog)
 {
 	struct suspect *s;
 
-	/* All waiting behind a cgroup that uses more CPU time is delay. */
+	/*
+	 * All waiting counts as lost time, because the culprit cgroup uses more CPU time than the
+	 * victim.
+	 */
 	begin();
 	wait_for("/batch", 300, 0);
 	s = task(0, "httpd", "", 300);
@@ -530,7 +569,10 @@ TEST(kernel_threads)
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
-	/* Several kernel threads are similar: "kernel threads, mostly". */
+	/*
+	 * Several kernel threads use similar CPU time, so the finding begins with "kernel threads,
+	 * mostly".
+	 */
 	for (uint32_t pid = 8; pid < 11; pid++) {
 		char name[] = {'k', (char)('a' + pid), '\0'};
 
@@ -570,7 +612,7 @@ TEST(interrupts)
 						 .ns = 500 * MS,
 						 .knob = "RPS"};
 	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
-	/* In half of the waiting time, softirqs interrupted the running tasks. */
+	/* During half of the waiting time of /app, softirqs interrupted the running tasks. */
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",
 	       "NET_RX softirqs take 50 % of CPU 1, mostly from tasks of /app (5000 per second)");

@@ -132,8 +132,8 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 }
 
 /*
- * Each of two commands of make (PID 3) runs a shell, which runs a compiler. The second shell still runs. The script
- * (PID 20) runs for the whole window, although a subshell with its name exited.
+ * make (PID 3) runs two shells, and each shell runs a compiler. The second shell still runs. The
+ * script (PID 20) runs for the whole window, although a subshell of the same name exited.
  */
 TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
 {
@@ -173,7 +173,7 @@ TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
 	#pid " (" comm ") " state " 1 1 1 0 -1 " #flags " 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 " \
 	"0 0 0 0 0 17 1 0 0\n"
 
-/* A starved task is runnable at both ends of a window and hardly runs in it. */
+/* A starved task is runnable at both ends of a window and hardly runs in between. */
 TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -192,7 +192,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/10/task/10/stat", STAT(10, "brief", "R", 0));
 	tree_file(tree, "/proc/10/task/10/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/11/task/11/stat", STAT(11, "kworker", "R", 2097152));
-	/* The two runnable tasks are the test program and the running task. */
+	/* /proc/loadavg counts two runnable tasks: the test program and the running task. */
 	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 2/99 7\n");
 	runnable_read(tree->root, &before);
 	assert_int_equal(before.nr, 0);
@@ -213,7 +213,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].pid, 7);
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
-	/* Many tasks share few CPUs, so 20 of 1000 ns is not starved. */
+	/* Many runnable tasks share two CPUs. A task that ran for 20 of 1000 ns is not starved. */
 	found.nr = 0;
 	while (after.nr < 30)
 		after.pids[after.nr++] = 100;

@@ -57,7 +57,10 @@ TEST(test_permutations)
 		struct paired paired;
 
 		for (unsigned int i = 0; i < nr; i++) {
-			/* With few distinct values many sign patterns give the observed sum. */
+			/*
+			 * The differences have few distinct values, so many sign patterns have the
+			 * same sum as the observed signs.
+			 */
 			d[i] = nr % 3 ? 0.3 + normal() : i % 2 ? 1.0 : 0.5;
 			pairs[i][0] = 5.0 + i;
 			pairs[i][1] = pairs[i][0] * exp(d[i]);
@@ -83,13 +86,18 @@ TEST(test_known_effect)
 	assert_true(paired.low < -0.5 && paired.low > -0.51 && paired.high > -0.5 &&
 		    paired.high < -0.49);
 	assert_true(paired.p == 2.0 / 1024.0);
-	/* The smallest detectable effect exceeds half of the interval (1.4 %). */
+	/*
+	 * The smallest detectable effect exceeds half of the confidence interval's width (1.4 %).
+	 */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
 	paired_compare(pairs, PAIRED_MIN, 0.95, true, &paired);
 	assert_true(paired.found);
 }
 
-/* Pairs without waits are omitted. Five valid pairs, below PAIRED_MIN, give no verdict. */
+/*
+ * A pair with a round without waits is omitted. Five valid pairs are fewer than PAIRED_MIN and give
+ * no verdict.
+ */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -161,7 +169,7 @@ TEST(test_coverage)
 	}
 }
 
-/* A comparison without effect: an A/A run, or a cgroup that the setting does not affect. */
+/* Simulates comparisons without effect: A/A runs, or a cgroup that the setting does not affect. */
 TEST(test_innocent)
 {
 	static const double noises[] = {0.02, 0.15, 0.6};
@@ -205,7 +213,10 @@ static struct moments of(const double *values, int nr)
 
 #define OF(...) of((const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-/* Two samples with equal errors have four degrees of freedom, with t = 2.7764. */
+/*
+ * Two samples of three values with equal relative errors have four degrees of freedom, for which t
+ * is 2.7764.
+ */
 TEST(test_example)
 {
 	struct moments before = OF(9, 10, 11), after = OF(18, 20, 22);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares when a percentile in a sliding window reaches a limit with sorted values. */
+/*
+ * Tests when a percentile in a sliding window reaches a limit. The expected result is computed from
+ * the sorted values.
+ */
 #include "test.h"
 
 #include "stats/quantile.h"
@@ -18,7 +21,10 @@ static int by_size(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* The value at position ceil(nr * (1 - above_ppm / 1000000)) of the sorted values. */
+/*
+ * True if the percentile reaches the limit. The percentile is the value at position ceil(nr * (1 -
+ * above_ppm / 1000000)) of the nr sorted values.
+ */
 static bool reached(size_t first, size_t last, uint32_t above_ppm, size_t *ret_nr)
 {
 	static uint64_t all[NR_LOOKS * MAX];
@@ -43,7 +49,10 @@ static void against_sorting(uint32_t above_ppm, unsigned int seed, int *ret_reac
 	srandom(seed);
 	assert_false(percentile_watch_look(&watch, &now, &window));
 	for (size_t look = 0; look < NR_LOOKS; look++) {
-		/* The share of random values above LIMIT is close to @above_ppm. */
+		/*
+		 * Each look adds random values. The share of values above LIMIT is close to
+		 * @above_ppm.
+		 */
 		size_t first = look < PERCENTILE_LOOKS ? 0 : look - PERCENTILE_LOOKS + 1, nr;
 		uint64_t most = LIMIT * 1000000ULL / (1000000 - above_ppm) +
 				(uint64_t)random() % 3 * above_ppm / 10000;

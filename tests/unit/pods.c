@@ -197,7 +197,10 @@ TREE_TEST(other_types)
 	pods_close(pods);
 }
 
-/* Two names for one pod UID: no name is shown, because one is wrong. */
+/*
+ * If the log directories have two names for one pod UID, no name is shown, because one of the names
+ * is wrong.
+ */
 TREE_TEST(contradictions)
 {
 	struct pods *pods = open_names(tree);
@@ -225,7 +228,10 @@ TREE_TEST(cut_ids)
 	tree_link(tree, path, "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, STATIC, ID, "shop", pod, "nginx");
-	/* A truncated ID matches only within its pod and with all its digits. */
+	/*
+	 * A truncated container ID matches only a container of the same pod, and only if all
+	 * remaining digits match.
+	 */
 	check_names(pods, UID, ID, "", "", "");
 	check_names(pods, NULL, ID, "", "", "");
 	check_names(pods, STATIC, STATIC STATIC, "shop", pod, "");

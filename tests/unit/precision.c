@@ -18,14 +18,20 @@ TEST(rules)
 {
 	struct precision p;
 
-	/* The unit is 1/100 s, so 0.1 % needs 10 s at any HZ. */
+	/*
+	 * The unit of /proc/stat is 1/100 s, so a precision of 0.1 % needs a window of 10 s at any
+	 * HZ.
+	 */
 	precision_rule(0.001, 100, 1000, &p);
 	assert_int_equal(p.rounding_ns, 10000000000ULL);
 	precision_rule(0.01, 100, 250, &p);
 	assert_int_equal(p.rounding_ns, 1000000000ULL);
-	/* In s, at 50 % load and HZ 250: 1.96² × 0.5 × 0.5 / (0.01² × 250) */
+	/*
+	 * Window in seconds at 50 % load: 1.96² (95 % confidence) × 0.5 × 0.5 / (0.01² (precision)
+	 * × 250 (HZ))
+	 */
 	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
-	/* A tick longer than the unit determines the rounding error. */
+	/* A tick that is longer than the unit of /proc/stat determines the rounding error. */
 	precision_rule(0.01, 100, 50, &p);
 	assert_int_equal(p.rounding_ns, 2000000000ULL);
 }
@@ -80,7 +86,10 @@ TEST(from_errors)
 	sampled(busy, NR_TICKS);
 	nr = sampled_points(busy, 100000, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
-	/* In s, at 30 % load: 1.96² × 0.3 × 0.7 / (0.01² × 250), plus rounding */
+	/*
+	 * Window in seconds at 30 % load: 1.96² × 0.3 × 0.7 / (0.01² × 250), plus a small part for
+	 * rounding
+	 */
 	assert_true(window > 29000 * MS && window < 36000 * MS);
 	ticks = window / (4 * MS);
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)
@@ -90,21 +99,30 @@ TEST(from_errors)
 	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
-	/* A systematic error of 0.5 % is a limit, and lengthens the window for 1 %. */
+	/*
+	 * With a systematic error of 0.5 %, no window gives a precision of 0.4 %, and a precision
+	 * of 1 % needs a longer window.
+	 */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
 	assert_true(precision_estimate(0.01, points, nr, 0.005, 400000 * MS) > 100000 * MS);
 	free(busy);
 }
 
-/* With exact accounting only the rounding to 10 ms at both ends is left. */
+/*
+ * If the kernel accounts CPU time exactly, the only error is the rounding to 10 ms at both ends of
+ * the window.
+ */
 TEST(of_rounding)
 {
 	static const struct precision_point points[] = {
 		{100 * MS, 0.04, 100.0}, {200 * MS, 0.02, 50.0}, {1000 * MS, 0.004, 10.0}};
 	uint64_t window = precision_estimate(0.01, points, 3, 0.0, 10000 * MS);
 
-	/* 1.96 × 4 ms (error × window of each point) / 0.01 */
+	/*
+	 * Expected window: 1.96 (95 % confidence) × 4 ms (error × window of each point) / 0.01
+	 * (precision)
+	 */
 	assert_true(fabs((double)window / 1e9 - 0.784) < 0.001);
 	assert_int_equal(precision_estimate(0.01, points, 1, 0.0, 10000 * MS), 0);
 	assert_int_equal(precision_estimate(0.01, points, 3, 0.0, 0), 0);

@@ -107,7 +107,7 @@ TEST(test_accept)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (prom_accept(rows[i].accept, true) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
-	/* If the preferred format is not offered, the next weight is used. */
+	/* If the exporter lacks the preferred format, the format with the next weight is used. */
 	assert_int_equal(prom_accept(PROTOBUF ",application/openmetrics-text;q=0.5,text/plain;q=0.4",
 				     false),
 			 PROM_OPENMETRICS);

@@ -72,7 +72,10 @@ TEST(test_nearest)
 	series_free(&table);
 }
 
-/* Cumulative boundaries: 3 waits in the zero bucket, 0 and 4 next, 300 above the last. */
+/*
+ * Makes a native histogram from cumulative counts: 3 waits in the zero bucket, 0 and 4 in the next
+ * two, 300 above the last boundary.
+ */
 TEST(test_coarse)
 {
 	static const uint64_t le[] = {250000000, 500000000, 1000000000};
@@ -105,7 +108,10 @@ TEST(test_coarse)
 	series_free(&table);
 }
 
-/* Spans of consecutive buckets: a gap of two is filled with zeros, a gap of three ends a span. */
+/*
+ * A span is a list of consecutive buckets. A gap of two empty buckets is filled with zeros, and a
+ * gap of three begins a new span.
+ */
 TEST(test_fine)
 {
 	union word *words;
@@ -131,7 +137,10 @@ TEST(test_fine)
 	series_free(&table);
 }
 
-/* A page of several blocks. The length prefix of the family covers all rows. */
+/*
+ * The page needs several blocks of memory. The length prefix of a metric family covers all its
+ * rows.
+ */
 TEST(test_blocks)
 {
 	const struct page *page;

@@ -67,7 +67,10 @@ TEST(test_look)
 	struct qdisc_found found = {.ifindex = 5};
 	struct rtnl_request message;
 
-	/* The kernel's default, other devices and mq's children need no restoring. */
+	/*
+	 * subtick does not restore the kernel's default discipline, disciplines of other devices,
+	 * and the default children of mq.
+	 */
 	message = dumped(5, TC_H_ROOT, 0, "mq", NULL, 0);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_false(found.own);
@@ -79,7 +82,10 @@ TEST(test_look)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(!found.own && !found.tree);
 
-	/* A configured root is restored, without attributes of the kernel. */
+	/*
+	 * A root discipline that the user configured is restored, without the attributes that only
+	 * the kernel sets.
+	 */
 	message = dumped(5, TC_H_ROOT, 0x80020000, "fq_codel", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.own && !found.tree);
@@ -91,7 +97,10 @@ TEST(test_look)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.tree);
 
-	/* A dump lacks classes, so a discipline with classes cannot be restored. */
+	/*
+	 * A netlink dump of disciplines has no classes, so a discipline with classes cannot be
+	 * restored.
+	 */
 	found = (struct qdisc_found){.ifindex = 5};
 	message = dumped(5, TC_H_ROOT, 0x10000, "htb", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);

@@ -42,7 +42,10 @@ TEST(test_out_of_range)
 	report_free(report);
 }
 
-/* Calls every setter and grows each array. Setters' results are ignored, as in meters. */
+/*
+ * Builds a report with every setter, so that each array grows. The results of the setters are
+ * ignored, as meters do.
+ */
 static struct report *build(void)
 {
 	struct report *report = report_begin("runq", 0, 0, "bpf-pmu");
@@ -95,7 +98,10 @@ static char *print(const struct report *report)
 	return NULL;
 }
 
-/* view_write() refuses a report with a failed allocation, unless its string was replaced. */
+/*
+ * view_write() refuses a report in which an allocation failed. The report is complete if a later
+ * call replaced the string of the failed allocation.
+ */
 TEST(test_build_without_memory)
 {
 	struct report *good = build();

@@ -25,7 +25,10 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		count[HIST_NR + in[bucket] - 1]++;
 }
 
-/* Waits just below, at and above boundaries, which are near the limits of buckets. */
+/*
+ * Tests counts with waits just below, at and just above each boundary. The boundaries are at or
+ * near limits of histogram buckets.
+ */
 TEST(test_le_is_exact)
 {
 	static const uint64_t le[] = {
@@ -189,7 +192,10 @@ TEST(test_sampling_error)
 	}
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
-	/* Within four standard errors. runq_sum_stderr() is within 10 % of the true one. */
+	/*
+	 * The mean of the estimated sums is within four standard errors of the true sum.
+	 * runq_sum_stderr() is within 10 % of the true standard error.
+	 */
 	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
 	assert_true(fabs(shown - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares waits with an idle core that could run the task with brute force. */
+/*
+ * Tests avoidable waits: a task waits although an idle core could run it. Compares the counted
+ * times with a brute-force computation.
+ */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -135,7 +138,10 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	}
 	assert_int_equal(least, most);
 	assert_int_equal(job->sum.excluded_ns - was->excluded_ns, job->excluded_ns);
-	/* The affinity may have changed, so the reported core may be forbidden now. */
+	/*
+	 * If the affinity changed during the wait, the task may no longer be allowed on the
+	 * reported core.
+	 */
 	if (job->sum.cpu && !is_hard)
 		assert_true(job->sum.cpu <= nr_cpus && may_use(job, job->sum.cpu - 1));
 	nr_named += least && job->sum.cpu;
@@ -269,7 +275,10 @@ static void run(bool hard)
 			throttle(job);
 			break;
 		case 11:
-			/* The mask is compared once per wait; a change back and forth is missed. */
+			/*
+			 * The BPF programs compare the affinity mask once per wait, so a mask that
+			 * changes and changes back is not detected.
+			 */
 			if (job->inexact)
 				break;
 			job->inexact = true;

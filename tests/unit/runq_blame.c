@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests rows of blame: a window has exactly its own, in any order of creation and reading. */
+/*
+ * Tests blame rows: a window has exactly the blame that was added in it, in any order of creating
+ * and reading rows.
+ */
 #include "measure/runq/blame.h"
 
 #include <bpf/bpf.h>
@@ -62,7 +65,10 @@ TEST(test_blame)
 	runq_blame_close(&rows_table);
 }
 
-/* A row that is reserved but not written does not hide later rows, and is read when written. */
+/*
+ * A blame row that a core has reserved but not written does not hide later rows. The reader returns
+ * the row after it was written.
+ */
 TEST(test_blame_unwritten)
 {
 	uint32_t taken[ROWS_CPUS];
@@ -89,7 +95,10 @@ static bool seven_ended(const void *arg, uint64_t key)
 	return key == 7;
 }
 
-/* A row that a core creates for an ended group is given to no other pair. */
+/*
+ * While a core creates a blame row for an ended group, the row is not given to another pair of
+ * victim and culprit.
+ */
 TEST(test_blame_in_the_making)
 {
 	const uint64_t retired[] = {7};

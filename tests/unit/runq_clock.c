@@ -73,7 +73,10 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		u64 late = i % 2 ? next_random(3 * MS) : 0;
 		s64 off = look(core, 1 + next_random(past), late);
 
-		/* The path from the update to the tracepoint varies by up to 700 ns. */
+		/*
+		 * The code path from the clock update to the tracepoint may take 700 ns longer than
+		 * the shortest path, so the estimate may be 700 ns too high.
+		 */
 		if (off > 700)
 			off -= 700;
 		else if (off > 0)
@@ -123,7 +126,10 @@ TEST(test_first_look_is_not_late)
 	struct core core;
 
 	core_start(&core, 0.0, 0.0);
-	/* Before a reading without lag, the estimate is never too high. */
+	/*
+	 * Before the first reading without lag, the estimated lag may be too low but never too
+	 * high.
+	 */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
 	/* The next reading of a clock without lag corrects the estimated lag. */
 	look(&core, MS, 0);
@@ -136,7 +142,10 @@ TEST(test_long_silence)
 
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
-	/* The drift within two days on an isolated core is no lag. */
+	/*
+	 * The core switches once in two days. The drift of the clocks in this time must not count
+	 * as lag.
+	 */
 	assert_true(look(&core, 2 * 86400 * S, 2 * US) <= 0);
 	look(&core, MS, 0);
 	assert_true(worst_of(&core, 100, MS) < US);

@@ -49,7 +49,7 @@ static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 #undef const
 #pragma GCC diagnostic pop
 
-/* The newest kernel, the oldest kernel, and a kernel without CONFIG_SCHED_INFO. */
+/* Fields of three simulated kernels: the newest, the oldest, and one without CONFIG_SCHED_INFO. */
 #define NEW_KERNEL " __state sched_info cfs_rq throttled_clock_self_time __parent "
 #define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
 #define NO_INFO	   " __state __parent "
@@ -182,7 +182,10 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	if (map == &row_of) {
 		if (fake.nr_rows == fake.max_rows)
 			return -E2BIG;
-		/* The pair is written before row_of shows the row to readers. */
+		/*
+		 * The BPF program writes the pair of keys before the map row_of makes the row
+		 * visible to readers.
+		 */
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
 		row_add(key, fake.competitor ? NR_BLAME - 1 : *(const u32 *)value);
 		return fake.competitor ? -EEXIST : 0;
@@ -330,7 +333,7 @@ static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64
 	runq_le_counts(&scale, &hist, le, nr, ret_counts);
 }
 
-/* Total of all waits. BPF programs add up only waits of groups outside the first chunk. */
+/* Returns the total wait time. BPF programs keep a sum only for groups outside the first chunk. */
 static inline u64 fake_waited(void)
 {
 	struct runq_shape shape = fake_shape();
@@ -403,7 +406,10 @@ static inline void fake_clock(u32 cpu)
 	fake.rq[cpu].clock = shim_now - fake.rq_behind[cpu];
 }
 
-/* sched_info_enqueue() of kernel/sched/stats.h, just after an update of the clock. */
+/*
+ * Simulates sched_info_enqueue() of kernel/sched/stats.h. The run queue's clock was updated just
+ * before.
+ */
 static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
 {
 	task->se.cfs_rq = cfs_rq;
@@ -426,7 +432,10 @@ static inline void fake_arrive(struct task_struct *task)
 	task->sched_info.last_arrival = task->se.cfs_rq->rq->clock;
 }
 
-/* The switch program of runq and load changes load's counters as load's own program does. */
+/*
+ * Checks that the switch program shared by `runq` and `load` changes load's counters as load's own
+ * switch program does.
+ */
 static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 {
 	struct load_slot *slot = &cores[cpu].load, before = *slot, after;

@@ -2,7 +2,10 @@
 /* Tests `subtick runq` at single switches: starts, clock corrections, quota, blame, events. */
 #include "runq_switch.h"
 
-/* A task that was queued before the start, or preempted on its way to sleep. */
+/*
+ * The start of a wait is unknown if the task was queued before the BPF programs were attached, or
+ * was preempted on its way to sleep. Such waits are not counted.
+ */
 TEST_WITH(unknown_start, reset, NULL)
 {
 	swap(0, &idle, &task[1], true);
@@ -35,7 +38,7 @@ TEST_WITH(wait_of_nothing, reset, NULL)
 	assert_int_equal(fake.nr_rows, 0);
 }
 
-/* Corrections longer than the wait or than any possible lag are not applied. */
+/* A clock correction longer than the wait, or longer than any possible lag, is not applied. */
 TEST_WITH(odd_corrections, reset, NULL)
 {
 	__u64 *word = &tasks_area[task[1].pid].delay;
@@ -55,7 +58,10 @@ TEST_WITH(odd_corrections, reset, NULL)
 	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS + 800);
 }
 
-/* Preempted while the clock lags and the entry is another task's: the wait begins here. */
+/*
+ * A task is preempted while the run queue's clock lags and its table entry belongs to another task.
+ * The measured wait begins at the preemption.
+ */
 TEST_WITH(late_with_a_twin, reset, NULL)
 {
 	wake(0, &task[1]);
@@ -86,14 +92,17 @@ static void hold(u64 ns, u32 group)
 	cfs_rq[group].throttled_clock_self_time += ns;
 }
 
-/* 4000 of 5000 ns are throttled, and 1000 ns are behind the running task. */
+/* Of a wait of 5000 ns, 4000 ns are charged to the CPU quota and 1000 ns to the running task. */
 static void throttled_by(int (*by)(u64 *))
 {
 	struct fake_totals totals;
 
 	program = by;
 
-	/* The first dispatch only reads the total of throttled time. */
+	/*
+	 * At the first dispatch of a task, the BPF program only reads the kernel's total of
+	 * throttled time.
+	 */
 	hold(123456, 1);
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
@@ -111,7 +120,10 @@ static void throttled_by(int (*by)(u64 *))
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000);
-	/* Only throttled time since the start of the wait is charged. */
+	/*
+	 * The throttling began before the wait. Only the throttled time since the start of the wait
+	 * is charged.
+	 */
 	swap(9000, &task[1], &idle, true);
 	wake(10000, &task[1]);
 	hold(50000, 1);
@@ -165,7 +177,10 @@ static u64 throttled_of(u32 pid)
 	return fake_read(head).cause_ns[RUNQ_THROTTLED];
 }
 
-/* --per task: tasks 1 and 2 are throttled while they wait; task 3 sleeps meanwhile. */
+/*
+ * --per task: the cgroup of tasks 1, 2 and 3 is throttled while tasks 1 and 2 wait and task 3
+ * sleeps. The next wait of task 3 is not throttled.
+ */
 TEST_WITH(throttled_per_task, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -198,7 +213,10 @@ TEST_WITH(throttled_per_task, reset, NULL)
 	assert_int_equal(throttled_of(11), 4000 + 2000);
 }
 
-/* Each wait contains two throttled intervals. Task 3 wakes up in the second-to-last. */
+/*
+ * Each wait of tasks 1 and 2 contains two throttled intervals. Task 3 wakes up in the
+ * second-to-last throttled interval.
+ */
 TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 {
 	const u64 period = 5000, rounds = 20;
@@ -247,7 +265,10 @@ TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 	assert_int_equal(throttled_of(12), 7 * 900);
 }
 
-/* The map of throttled time is full, or the throttling began before the start. */
+/*
+ * The cause of a wait is unknown if the map of throttled time is full, or if the throttling began
+ * before the start of the measurement.
+ */
 TEST_WITH(throttled_per_task_unknown, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -330,7 +351,10 @@ static void behind(u64 ns, struct task_struct *culprit, struct task_struct *vict
 	swap(ns + 100, culprit, victim, true);
 }
 
-/* Pairs that do not fit share one row, and each of their waits is a loss. */
+/*
+ * If the blame table is full, further pairs share one row, and each of their waits is counted as
+ * lost.
+ */
 TEST_WITH(blame_full, reset, NULL)
 {
 	const struct runq_row *shared = &rows_area[0];
@@ -354,7 +378,10 @@ TEST_WITH(blame_full, reset, NULL)
 	assert_int_equal(shared->charge.count, 2);
 }
 
-/* Two cores create a row for one pair: the first is used, the second freed. */
+/*
+ * Two cores create a blame row for the same pair. Both use the row that was created first, and the
+ * second row is freed.
+ */
 TEST_WITH(blame_rival, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
@@ -408,7 +435,7 @@ TEST_WITH(blame_rows_end, reset, NULL)
 	assert_int_equal(cores[1].runq.rows, 10);
 }
 
-/* The slot of the culprit was freed during the wait, which has one row. */
+/* The counter slot of the culprit was freed during the wait. The whole wait is in one blame row. */
 TEST_WITH(blame_of_nobody, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
@@ -452,7 +479,10 @@ static void swap_by_stamps(u64 ns, struct task_struct *prev, struct task_struct 
 	swap(ns, prev, next, sleeps);
 }
 
-/* --source wakeup: from the first wake-up; a timestamp is used once and by its task. */
+/*
+ * --source wakeup: a wait begins at the first wake-up. A timestamp is used for at most one wait,
+ * and only by the task that was woken.
+ */
 TEST_WITH(stamps_of_wakeups, reset, NULL)
 {
 	struct task_struct twin = task[1];
@@ -465,7 +495,10 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/* The task was not woken since the start. */
+	/*
+	 * The task was not woken since the BPF programs were attached, so the start of its wait is
+	 * unknown.
+	 */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);
@@ -543,7 +576,10 @@ TEST_WITH(new_task_moved, reset, NULL)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_MIGRATED], 3000);
 }
 
-/* The idle task's run time is always 0, so its hash must not select the slow path. */
+/*
+ * A hash of the run time decides whether a wait is sampled. The idle task's run time is always 0,
+ * and its hash must not select the slow path.
+ */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
 	program = runq_some;
@@ -578,7 +614,10 @@ static u64 sleep_for(u64 period, u32 rounds)
 	return fake_waited() - before;
 }
 
-/* The clock difference of an idle core is stale and must be read again. */
+/*
+ * The stored difference between CLOCK_MONOTONIC and the run queue's clock is stale after idle. Both
+ * clocks must be read again.
+ */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {
 	static const u64 periods[] = {1000000, 100000000};

@@ -159,7 +159,7 @@ TEST_WITH(gone, one_known, NULL)
 	check(9, 8, "(gone)", "/new");
 }
 
-/* A wait from before the first switch of its core has no culprit (key 0). */
+/* A wait that began before the first context switch of its core has no culprit (key 0). */
 TEST_WITH(summed, one_known, NULL)
 {
 	sum = ROLLUP_POD;
@@ -167,7 +167,10 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/* The comparison with run_delay is shown in each window until the next comparison. */
+/*
+ * Reads a window. The result of a comparison with run_delay is shown in each window until the next
+ * comparison.
+ */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};
@@ -206,7 +209,10 @@ TEST(comparison_holds)
 	assert_int_equal(meter->ops->start(meter, &err), 0);
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
-	/* Waits grew by 400 ns, run_delay by 200 ns, and 100 ns are omitted by design. */
+	/*
+	 * Since the previous comparison, waits grew by 400 ns and run_delay by 200 ns. run_delay
+	 * omits 100 ns of the waits by design.
+	 */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {

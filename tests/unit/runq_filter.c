@@ -75,7 +75,10 @@ TEST_WITH(test_by_name, setup, NULL)
 	rule(false, "pod=web-?");
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
-	/* Without a container name, only rules before those by container name apply. */
+	/*
+	 * If the container name is unknown, only the rules that precede the first rule by container
+	 * name apply.
+	 */
 	setup(NULL);
 	rule(false, "qos=guaranteed");
 	rule(true, "container=nginx");

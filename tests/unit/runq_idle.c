@@ -91,7 +91,10 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].key.state, 3);
 	assert_int_equal(row[0].waits.count, 1);
 	assert_int_equal(row[0].waits.wait_ns, 150000);
-	/* One cgroup waits for a shallow idle state, another for a deep one. */
+	/*
+	 * One cgroup waits for a core in a shallow idle state, another cgroup for a core in a deep
+	 * idle state.
+	 */
 	sleep_in(1);
 	wake(200000, &task[0]);
 	swap(202000, &idle, &task[0]);
@@ -108,7 +111,10 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].waits.wait_ns, 160000);
 }
 
-/* Waits behind tasks or after preemptions are no idle waits. Entries of other PIDs are ignored. */
+/*
+ * A wait behind another task or after a preemption is no wait for an idle core. A table entry of
+ * another PID is ignored.
+ */
 TEST_WITH(test_others, reset, NULL)
 {
 	struct task_struct alias = {.pid = 5 + RUNQ_IDLE_TASKS, .cgroups = &set[0]};
@@ -159,7 +165,10 @@ TEST(test_windows)
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }
 
-/* Together two groups wait longer for C6 than one for C1. The limit is 1 us below C6's claim. */
+/*
+ * Two groups together wait longer for cores in C6 than one group waits for cores in C1. The advised
+ * latency limit is 1 us below the claimed latency of C6.
+ */
 TEST(test_advice)
 {
 	struct runq_idle_state states[] = {

@@ -27,7 +27,10 @@ TEST_WITH(many_groups, reset, NULL)
 	}
 }
 
-/* After a task moves to another cgroup, fast and slow path charge the new cgroup. */
+/*
+ * After a task moves to another cgroup, both the fast path and the slow path charge its waits to
+ * the new cgroup.
+ */
 static void changes_cgroup(int (*by)(u64 *))
 {
 	program = by;
@@ -51,7 +54,10 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(cores[0].runq.switches, by == runq_general ? 8 : 2);
 }
 
-/* Waits in an excluded cgroup are not charged to the measured cgroup after a move. */
+/*
+ * A task moves from an excluded to a measured cgroup. Its waits in the excluded cgroup are not
+ * charged to the measured cgroup.
+ */
 static void comes_from_unwanted(int (*by)(u64 *))
 {
 	program = by;
@@ -143,7 +149,10 @@ TEST_WITH(paths, reset, NULL)
 	assert_int_equal(fake_head(1004)->depth, RUNQ_DEPTH - 1);
 }
 
-/* Only the removed cgroup is retired. Waits of a task that outlives its cgroup are counted. */
+/*
+ * Removing a cgroup retires only the counters of this cgroup. Waits of a task that outlives its
+ * cgroup are still counted.
+ */
 TEST_WITH(removed_cgroup, reset, NULL)
 {
 	wake(0, &task[1]);
@@ -170,7 +179,10 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(fake_head(1004)->gone, 0);
 }
 
-/* On cgroup v1 only removed cgroups of the cpu controller end a group. */
+/*
+ * On cgroup v1 a group ends only if its cgroup of the cpu controller is removed. Removing a cgroup
+ * of another hierarchy ends no group.
+ */
 TEST_WITH(removed_cgroup_v1, reset, NULL)
 {
 	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242, NULL};
@@ -251,7 +263,10 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	runq_free(NULL, &task[8]);
 	assert_int_equal(delay_exited_ns, 4);
 	delay_exited_ns = 0;
-	/* Task 1 exits, is found by some iterations, and is freed after task 3 has exited. */
+	/*
+	 * Task 1 exits and is still found by some task iterations. Task 1 is freed after task 3 has
+	 * exited.
+	 */
 	task[1].flags |= PF_EXITING;
 	runq_exit(NULL, &task[1]);
 	assert_int_equal(walk(), 15000);
@@ -275,7 +290,10 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	assert_int_equal(walk(), 15007);
 }
 
-/* A zombie is counted once, also in a shared table entry and with several iterations. */
+/*
+ * A zombie is counted once, even if its table entry is shared with other PIDs and several
+ * iterations find the zombie.
+ */
 TEST_WITH(zombies_share_an_entry, reset, NULL)
 {
 	static const u32 pids[] = {7, 7 + RUNQ_NR_EXITS, 7 + 127 * RUNQ_NR_EXITS};
@@ -300,7 +318,10 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		task[i].sched_info.run_delay = 0;
 		assert_int_equal(walk(), 7003 - i);
 	}
-	/* After the owner of the entry was freed, a remaining task gets the entry. */
+	/*
+	 * After the task that owns the shared table entry was freed, the next iteration gives the
+	 * entry to a remaining task.
+	 */
 	for (u32 i = 0; i < 2; i++) {
 		task[i].sched_info.run_delay = 100;
 		task[i].flags |= PF_EXITING;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the time for which a cgroup's tasks wait with a random schedule. */
+/*
+ * Tests pressure, the time for which tasks of a cgroup wait, on a simulated machine with a random
+ * schedule. The test computes the expected times itself.
+ */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -147,7 +150,10 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/* Cause of the waits of tasks in @group itself. Quota takes precedence. */
+/*
+ * Returns the cause of the waits of tasks in @group, without its child cgroups. The cause CPU quota
+ * takes precedence.
+ */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;
@@ -359,7 +365,10 @@ static void compare(const struct runq_pressure_times *sum)
 		}
 }
 
-/* Windows end at any time. Their times add up to the expected times. */
+/*
+ * Windows end at any time, also during waits. The pressure times of all windows must add up to the
+ * expected times.
+ */
 static void run_schedule(u32 steps)
 {
 	struct runq_pressure_times base[NR_GROUPS] = {0}, sum[NR_GROUPS] = {0};
@@ -403,7 +412,10 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 	assert_int_equal(groups[1].state, 1ULL << RUNQ_PRESSURE_AT_RUNS);
 }
 
-/* Of two tasks with one entry, only waits of the task woken first are lost. */
+/*
+ * Two tasks share a table entry, which the task woken last uses. Only waits of the task woken first
+ * are lost.
+ */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
 	struct task *a = &sim.task[1], *b = &sim.task[2];
@@ -422,7 +434,7 @@ TEST_WITH(test_shared_entry, reset, NULL)
 		assert_int_equal(group_with(g)->state, 0);
 }
 
-/* Tasks that run or wait at the start are counted once. */
+/* Tasks that run or wait at the start are counted, unless an event has already counted them. */
 TEST_WITH(test_tasks_before, reset, NULL)
 {
 	struct task *runs = &sim.task[1], *waits = &sim.task[3], *asleep = &sim.task[4];
@@ -445,7 +457,10 @@ TEST_WITH(test_tasks_before, reset, NULL)
 			 (1ULL << RUNQ_PRESSURE_AT_RUNS) + (1ULL << RUNQ_PRESSURE_AT_CONTENTION));
 }
 
-/* Removed cgroups are marked. Too deep cgroups and cgroups without a number are lost. */
+/*
+ * The counters of a removed cgroup are marked as gone. A cgroup that is nested too deeply or gets
+ * no cgroup number is counted as lost.
+ */
 TEST_WITH(test_groups_end, reset, NULL)
 {
 	struct cgroup deep[RUNQ_PRESSURE_DEPTH + 1] = {0};
@@ -468,7 +483,10 @@ TEST_WITH(test_groups_end, reset, NULL)
 	sim.task[2].kernel.cgroups = &set;
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
-	/* If the map is full, the number reserved for a new cgroup is freed. */
+	/*
+	 * If the map of cgroup numbers is full, the number reserved for a new cgroup is freed
+	 * again.
+	 */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
@@ -487,7 +505,7 @@ TEST(test_half_done)
 	group.stalled[RUNQ_PRESSURE_IDLE] = -(4200 + RUNQ_PRESSURE_STAMP);
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
-	/* Time beyond the window is counted in the next window. */
+	/* Pressure time that exceeds the window is counted in the next window. */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 900);
 	assert_true(runq_pressure_since(&group, 5800, 0, &base, &more));

@@ -195,7 +195,10 @@ TEST_WITH(test_rows_shown, reset, done)
 	runq_pressures_close(p);
 }
 
-/* PSI is null in the first window of a cgroup, with a note, and known from the second on. */
+/*
+ * PSI is null in the first window of a cgroup, and a note states the reason. PSI is known from the
+ * second window on.
+ */
 TEST_WITH(test_psi, reset, done)
 {
 	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, "/mnt");

@@ -255,7 +255,10 @@ TEST(blame)
 	assert_int_equal(blamed(POD_B, "(gone)"), 16);
 	assert_int_equal(blamed("/system.slice/kubelet.service", POD_A), 2);
 	assert_int_equal(window.nr_blame, 5);
-	/* Findings compare group pointers, so blame has those of the rows. */
+	/*
+	 * A victim in blame has the same group pointer as its row, because findings compare
+	 * pointers.
+	 */
 	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
 	finish();
 }
@@ -272,7 +275,10 @@ static uint64_t core_pair(const char *cgroup, const char *sibling)
 /* Tests core pairs (pairs of cgroups on one core), which are given by the cgroup IDs. */
 TEST(core_pairs)
 {
-	/* cgroup ID = 10 × key. ID 0: core pairs without room in the BPF map. */
+	/*
+	 * The cgroup ID is 10 times the key of the group. ID 0 stands for all core pairs that did
+	 * not fit into the BPF map.
+	 */
 	static const struct load_pair pairs[] = {
 		{.id = {10, 30}, .ns = 100}, {.id = {20, 40}, .ns = 20},
 		{.id = {30, 10}, .ns = 100}, {.id = {10, 20}, .ns = 7},
@@ -400,7 +406,10 @@ TEST(depth)
 	finish();
 }
 
-/* --depth keeps a path without beginning, because shortened paths could be equal. */
+/*
+ * --depth does not shorten a path whose beginning is missing, because two shortened paths could
+ * become equal.
+ */
 TEST(depth_of_a_cut_path)
 {
 	begin(ROLLUP_DEPTH);
@@ -412,7 +421,7 @@ TEST(depth_of_a_cut_path)
 	finish();
 }
 
-/* A pod that is selected by its path has the waits of its containers. */
+/* If a pod is selected by its path, its row has the waits of its containers. */
 TEST(asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -509,7 +518,10 @@ TEST(kept)
 	groups[0] = groups[--nr_groups];
 	close_window();
 	assert_ptr_equal(runq_rollup_find(&rollup, key), pod);
-	/* The row ends with the pod's last cgroup. A new pod's row has a new key. */
+	/*
+	 * When the last cgroup of a pod ends, the row of the pod is removed. The row of a new pod
+	 * has a new key.
+	 */
 	while (nr_groups)
 		runq_group_put(groups[--nr_groups]);
 	close_window();

@@ -19,7 +19,10 @@ static size_t rows_nr_free, rows_pairs; /* numbers of free blame rows and of vic
 static uint32_t rows_new; /* number of the last row that was put into the queue of new blame rows */
 static struct runq_blame_table rows_table;
 
-/* Updates the maps of free and of new blame rows. Returns false for any other @fd. */
+/*
+ * Simulates an update of the map of free blame rows or of new blame rows. Returns false if @fd is
+ * another map.
+ */
 static inline bool rows_update(int fd, const void *value)
 {
 	if (fd == ROWS_FREE_FD)

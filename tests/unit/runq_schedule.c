@@ -259,7 +259,7 @@ static bool sim_runs(const struct task *task)
 	return sim.runs[0] == task || sim.runs[1] == task;
 }
 
-/* May wake another task, then dispatches @task without an update of the clock. */
+/* May wake another task, then dispatches @task. The dispatch does not update rq->clock. */
 static void sim_preempt(struct task *task, u32 cpu)
 {
 	struct task *more = &sim.task[below(NR_TASKS)];
@@ -369,7 +369,10 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* Both slow and fast path must have run. runq_general has no fast path. */
+		/*
+		 * Both paths of the BPF program must have run: the slow path and the fast path.
+		 * runq_general has no fast path.
+		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -379,7 +382,10 @@ static void check_all(void)
 		truth += sim.wait_ns[cpu];
 		unbooked += pc->missing_ns;
 	}
-	/* The slow path counts all waits, the fast path only sampled ones: no total. */
+	/*
+	 * With causes, the slow path counts all waits and the fast path only sampled waits. The
+	 * total cannot be compared with the true wait time.
+	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
@@ -491,7 +497,10 @@ static void leave_out(u32 group)
 	sim.unwanted |= 1u << group;
 }
 
-/* Excluded groups do not change and are the culprit RUNQ_KEY_EXCLUDED. Others are complete. */
+/*
+ * The counters of excluded groups do not change, and blame has them as culprit RUNQ_KEY_EXCLUDED.
+ * The counters of all other groups have every wait.
+ */
 TEST(filtered)
 {
 	static const struct {
@@ -559,7 +568,10 @@ TEST(any_case_v1)
 	sim_run(6000);
 }
 
-/* A switch by a wake-up does not update rq->clock. Waits include the time since its update. */
+/*
+ * At a switch that a wake-up requested, the kernel does not update rq->clock. Measured waits
+ * include the time since the last update.
+ */
 TEST(late_clock)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -569,7 +581,10 @@ TEST(late_clock)
 	}
 }
 
-/* If the task clock omits interrupts or steal, waits are by the run queue's clock. */
+/*
+ * If the kernel's task clock omits interrupts or steal, waits are measured with the run queue's
+ * clock.
+ */
 TEST(subtracting_kernel)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -603,7 +618,10 @@ TEST(own_stamps)
 	sim_run(6000);
 }
 
-/* With one in four waits sampled, groups have the sampled waits and cores all waits. */
+/*
+ * One in four waits is sampled. The counters of groups have the sampled waits, and the totals of a
+ * core have all waits.
+ */
 TEST(sampled)
 {
 	u64 taken = 0, all = 0;
@@ -636,7 +654,10 @@ TEST(sampled_alone)
 	}
 }
 
-/* With causes, waits that are not sampled are in the history, so causes are exact. */
+/*
+ * With causes, waits that are not sampled are in the core's history, so the causes of sampled waits
+ * are exact.
+ */
 TEST(sampled_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

@@ -198,7 +198,10 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 	assert_int_equal(found, count > 0);
 }
 
-/* A window may end between the stores of a wait's count and time, and loses neither. */
+/*
+ * A BPF program stores the count and the time of a wait separately. Neither is lost if a window
+ * ends between the two stores.
+ */
 TEST_BOTH(test_between_stores)
 {
 	struct runq_cell *cell;
@@ -243,7 +246,10 @@ TEST_BOTH(test_slot_changes_hands)
 	scan_after(10 * NSEC_PER_MSEC);
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
-	/* Group 105 is forgotten by index and tasks, and slot 5 is free. */
+	/*
+	 * The ended group 105 is no longer in the index and in the entries of its tasks. Its
+	 * counter slot 5 is free again.
+	 */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
 	assert_true(tasks[105].group == RUNQ_NO_GROUP && tasks[1105].group == RUNQ_NO_GROUP);
@@ -252,7 +258,10 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->key, 0);
 	assert_int_equal(slots.nr_retired, 1);
 	assert_int_equal(slots.retired[0], 105);
-	/* Counters are not reset, but the next group is counted from zero. */
+	/*
+	 * The counters of the slot are not reset, but the waits of the slot's next group are
+	 * counted from zero.
+	 */
 	group_begins(5, 169, "b");
 	waits(5, 0, 200, 1);
 	end_window();
@@ -304,7 +313,10 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
-	/* Slot 6 of an excluded group is reused; rules apply to the new name. */
+	/*
+	 * Counter slot 6 of an excluded group is reused. The filter rules are applied to the name
+	 * of the new group.
+	 */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
@@ -332,7 +344,10 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	group_begins(5, 105, "pod0a1b2c3d-4e5f-6789-abcd-ef0123456789");
 	group_begins(6, 106, "service");
 	scan_after(NSEC_PER_MSEC);
-	/* 106 is no pod, so no namespace rule includes it. 105's namespace is unknown. */
+	/*
+	 * Group 106 is not a pod, so no rule by namespace can include it. Group 105 is a pod whose
+	 * namespace is still unknown.
+	 */
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	runq_slots_named(&slots);
@@ -372,12 +387,15 @@ TEST_WITH(test_key_before_name, setup, teardown)
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/new");
 }
 
-/* A reader may see the change counter before a key, so two scans follow its growth. */
+/*
+ * A reader may see the change counter grow before it sees the key of the new group. Therefore two
+ * scans follow each growth.
+ */
 TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
-	/* Slot 0 counts all groups without a slot. */
+	/* Slot 0 has the waits of all groups that got no slot. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	group_begins(5, 105, "a");
@@ -495,7 +513,10 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
 	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
 	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
-	/* An ended culprit's blame is reported, its table entries and its slot are freed. */
+	/*
+	 * When a culprit ends, its blame is reported, its entries in the per-CPU tables are freed,
+	 * and its counter slot is reused.
+	 */
 	cell_charge(7, RUNQ_PAIR(slot_ref_of(5), slot_ref_of(6)), 30);
 	cell_charge(8, RUNQ_PAIR(slot_ref_of(6), RUNQ_WHO_IDLE), 2);
 	group_ends(6);
@@ -524,7 +545,10 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/* A core creates a row of group 106 just after its end. Only rows of 106 are freed. */
+/*
+ * A core creates a blame row of group 106 just after group 106 has ended. Only blame rows of group
+ * 106 are freed.
+ */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};

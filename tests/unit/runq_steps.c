@@ -24,7 +24,10 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Sorted waits from a few ns to beyond the last boundary, three at each boundary. */
+/*
+ * Fills waits[] with sorted waits from a few ns to beyond the last boundary. Three waits are at or
+ * next to each boundary.
+ */
 static void fill(uint64_t count[NR_LE + 1])
 {
 	uint64_t random = 88172645463325252ULL;
@@ -68,7 +71,9 @@ TEST(test_figures)
 	free(hist.entries);
 }
 
-/* A percentile is between the boundaries around its true value, and at most the longest wait. */
+/*
+ * A percentile is between the boundaries around its true value, and never above the longest wait.
+ */
 TEST(test_percentiles)
 {
 	struct hist_entry one_entry = {.bucket = 1, .count = 1};
@@ -93,11 +98,14 @@ TEST(test_percentiles)
 	}
 	assert_true(last == (double)max);
 	free(hist.entries);
-	/* One wait of 15 us. The last bucket ends at the longest wait. */
+	/*
+	 * The histogram has one wait of 15 us, above the boundary of 10 us. The upper bound of this
+	 * bucket is the longest wait.
+	 */
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
 	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
-	/* With an unknown maximum only the lower bound of 10 us is known. */
+	/* If the maximum is unknown (0), only the lower bound of the bucket is known: 10 us. */
 	assert_int_equal(hist_max(&scale, &one, 0), 10001);
 	one_entry.bucket = 0;
 	assert_int_equal(hist_max(&scale, &one, 0), 0);
@@ -153,7 +161,10 @@ TEST(test_tables)
 			assert_int_equal(in[bucket], 0);
 		}
 	}
-	/* Most entries contain no boundary, so the fast path can use them. */
+	/*
+	 * The range of most table entries contains no boundary. The fast path can use these
+	 * entries.
+	 */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
 	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);
@@ -178,7 +189,10 @@ TEST(test_memory)
 	assert_true(memory_mib(256, 16384, true) < 400.0);
 	assert_true(memory_mib(2, 10000, true) < 24.0);
 	assert_true(memory_mib(2, 10000, false) > 170.0);
-	/* Enough slots for all groups and some new ones, at most RUNQ_NR_SLOTS. */
+	/*
+	 * There are enough slots for all existing groups and some new groups, and at most
+	 * RUNQ_NR_SLOTS.
+	 */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);
 	assert_true(runq_slots_for(&two, 100000, false) <= RUNQ_NR_SLOTS);
@@ -188,7 +202,10 @@ TEST(test_memory)
 			struct runq_shape shape = {runq_stripes(cpus), cpus, steps, 0};
 			size_t near = runq_first_slots(&shape), size = runq_slot_size(&shape);
 
-			/* All offsets below RUNQ_FIRST_MASK are inside the first chunk. */
+			/*
+			 * Every offset that BPF programs can compute with RUNQ_FIRST_MASK is inside
+			 * the first chunk.
+			 */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_FIRST_MASK);
 			assert_true(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - runq_cells_at(&shape) +
 					    near * size <=

@@ -94,7 +94,10 @@ static u32 index_of(u32 who)
 	return who == RUNQ_WHO_IDLE ? 0 : who == RUNQ_WHO_KTHREAD ? 1 : who;
 }
 
-/* Fills a history with @nr random segments. Returns the end of the last segment. */
+/*
+ * Fills the history of a core with @nr run segments of random length and owner. Returns the end
+ * time of the last segment.
+ */
 static u64 fill(struct runq_cpu *pc, unsigned int nr)
 {
 	u64 now = 1000;
@@ -115,7 +118,10 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 	return now;
 }
 
-/* Task at time @ns; UINT32_MAX - 9 (none) before the start of the history. */
+/*
+ * Returns the task that ran at time @ns, or UINT32_MAX - 9 (no task) if the history begins after
+ * @ns.
+ */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
 	for (u32 i = 0; i < RUNQ_NR_WALK; i++) {
@@ -200,7 +206,10 @@ TEST(test_preempted)
 	assert_int_equal(w->culprit_ns, 60);
 }
 
-/* Throttled at an unknown time before the start: the cause of the first 200 ns is unknown. */
+/*
+ * The victim's group was throttled at an unknown time before the BPF programs were attached. The
+ * cause of the first 200 ns of the wait is unknown.
+ */
 TEST(test_throttled_before_attach)
 {
 	static struct runq_cpu pc;

@@ -136,7 +136,10 @@ TEST_WITH(test_filtered, setup, teardown)
 	report_free(report);
 }
 
-/* Without fine histograms, options that need them are refused, and counts are the same. */
+/*
+ * Without fine histograms, options that need fine histograms are refused. Counts and sums are the
+ * same with and without fine histograms.
+ */
 TEST_WITH(test_steps, setup, teardown)
 {
 	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
@@ -162,7 +165,10 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 10000000);
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
-	/* A third of the way to 100 us, and nine tenths of the way to the maximum. */
+	/*
+	 * Percentiles are interpolated. The p50 is a third of the way from 1 us to 100 us. The p99
+	 * is nine tenths of the way from 100 us to the longest wait.
+	 */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
@@ -192,12 +198,18 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(9, "/ab", 1, 1000);
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
-	/* Waits of "(other)" may belong to a selected cgroup. /silent has no waits. */
+	/*
+	 * The row "(other)" is reported, because its waits may belong to a selected cgroup. The
+	 * selected cgroup /silent has no waits.
+	 */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
 	assert_true(isnan(window.groups[3].avg_ns) && isnan(window.groups[3].percentile_ns[0]));
-	/* Descendants are selected, but not cgroups with the same first letters. */
+	/*
+	 * Selecting a cgroup selects its descendants, but not cgroups whose names begin with the
+	 * same letters.
+	 */
 	assert_true(has("/a/b") && !has("/ab"));
 }
 
@@ -226,7 +238,10 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
-/* A percentile is reduced to the maximum before output and comparison with limit_ns. */
+/*
+ * An interpolated percentile can exceed the longest wait. It is reduced to the longest wait before
+ * output and before the comparison with limit_ns.
+ */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
 	const struct runq_group_window *group;
@@ -285,7 +300,10 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
-	/* Waits grew by 1000 ns and run_delay by 800 ns; 200 ns are omitted by design. */
+	/*
+	 * Waits grew by 1000 ns and run_delay by 800 ns. run_delay omits 200 ns of the waits by
+	 * design.
+	 */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
 	/* If the run queue's clock lags, the kernel may account more wait time than subtick. */
@@ -310,7 +328,10 @@ TEST(test_unknown)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 }
 
-/* Compared after 1, 2, 4, 8 and 16 s, then every 10 s, at most once per window. */
+/*
+ * Waits are compared with run_delay after 1, 2, 4, 8 and 16 s, then every 10 s, and at most once
+ * per window.
+ */
 TEST(test_due)
 {
 	const uint64_t open_ns = 777 * NSEC_PER_SEC;

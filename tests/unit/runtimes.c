@@ -103,12 +103,15 @@ TEST(storage)
 	/* CRI-O gives containers names such as "k8s_nginx_web-1_shop_UID". */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
 	      "00:shop/web-1/nginx@localhost/box:1;");
-	/* Entries without a valid id or name are skipped, others kept. */
+	/* Entries of containers without a valid id or name are skipped. Valid entries are kept. */
 	check(RUNTIME_STORAGE, "[{\"names\":[\"x\"]}," ENTRY("0011", "y") "," ENTRY(ID, "a\\u0000b")
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
 	      "00://web@;");
-	/* Metadata that is too long, double or unusually escaped is ignored. */
+	/*
+	 * The metadata of a container is ignored if it is too long, occurs twice, or has an unusual
+	 * escape.
+	 */
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("\\u0061") "}\"}]", "00://web@;");
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("a") "}\",\"metadata\":\"{}\"}]", "00://web@;");
 	for (int spaces = 4078; spaces <= 4079; spaces++) {
@@ -142,7 +145,10 @@ TREE_TEST(come_and_go)
 	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
-	/* A runtime creates the directory (ID2) and then writes config.json in parts. */
+	/*
+	 * A container runtime creates the directory of a container (here ID2), and then writes
+	 * config.json in several parts.
+	 */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	pods_refresh(pods);
@@ -304,7 +310,10 @@ TREE_TEST(renamed_by_docker)
 		pods_refresh(pods);
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
-	/* The directory is removed; the container keeps its last name. */
+	/*
+	 * The directory of the container is removed. The container keeps the name that was read
+	 * last.
+	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
 	assert_int_equal(rmdir(to), 0);
@@ -430,7 +439,7 @@ static void ignore(void *arg, const struct json_path *place, struct pod_text val
 {
 }
 
-/* jansson and json_walk() agree on randomly changed texts. */
+/* jansson and json_walk() accept the same randomly changed texts. */
 TEST(as_jansson)
 {
 	static const char seed[] = "{\"a\":[1,-2.5e3,\"x\\u00e9\\n\",true,null,{\"b\":{}}],\"\\\"\":\"\"}";
@@ -446,7 +455,10 @@ TEST(as_jansson)
 		for (int change = rand() % 3; change >= 0; change--)
 			text[rand() % (sizeof(seed) - 1)] = bytes[rand() % (sizeof(bytes) - 1)];
 		json = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-		/* jansson refuses half a surrogate pair and numbers beyond a double. */
+		/*
+		 * json_walk() may accept two kinds of text that jansson refuses: half a surrogate
+		 * pair, and numbers beyond the range of a double.
+		 */
 		if (json) {
 			accepted++;
 			if (json_walk(text, strlen(text), ignore, NULL))

@@ -109,7 +109,10 @@ static void type(struct screen *screen, const char *keys)
 		screen_key(screen, *keys < 8 ? special[(int)*keys] : (unsigned char)*keys);
 }
 
-/* Types the keys of each step. The screen must then contain `shows` and not `hides`. */
+/*
+ * Types the keys of each step {keys, shows, hides}. Then the screen must contain the text `shows`
+ * and must not contain `hides`.
+ */
 static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -129,7 +132,7 @@ static void play(struct screen *screen, const char *const (*steps)[3], size_t nr
 	play(screen, (const char *const[][3]){__VA_ARGS__}, \
 	     sizeof((const char *const[][3]){__VA_ARGS__}) / sizeof(char *[3]))
 
-/* In each layout nothing overlaps or is outside, and the table has at least 6 rows. */
+/* In each layout nothing overlaps or exceeds the screen, and the table has at least 6 rows. */
 TEST(test_layout)
 {
 	for (int rows = 1; rows < 120; rows++)
@@ -162,7 +165,10 @@ TEST(test_layout)
 					assert_true(l.bar_width >= 12);
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
-					/* Name, bar, values, history and blanks fit the cell. */
+					/*
+					 * Name, bar, values, history and blanks of a core fit into
+					 * its cell.
+					 */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
 									     : 0) <=
@@ -282,7 +288,10 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "source bpf, window 1.00 s, closure 0.0004%"));
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
-	/* 62 characters, 15.5 busy, a fifth of them hardirq; /proc/stat at three quarters. */
+	/*
+	 * The bar has 62 characters, of which 15.5 are busy time. A fifth of the busy time is
+	 * hardirq. The marker of /proc/stat is at three quarters.
+	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
 				 "···┃···············]  25.0%  75.0%");
@@ -321,7 +330,7 @@ TEST(test_many_cores)
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/* An error of /proc/stat above 5 percentage points has another style. */
+	/* A core has another style if /proc/stat is wrong by more than 5 percentage points. */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -593,7 +602,10 @@ static int line_of(struct screen *screen, const char *what)
 	return line;
 }
 
-/* Panes after the active one are below it if there is room, and do not move. */
+/*
+ * If the screen has room, the panes after the active pane are below the active pane. Panes do not
+ * move between windows.
+ */
 TEST(test_stack)
 {
 	const char *many[40];
@@ -618,7 +630,7 @@ TEST(test_stack)
 	}
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
-	/* Panes below return SCREEN_KEEP_ROWS windows after the active one shrinks. */
+	/* If the active pane shrinks, the panes below it return after SCREEN_KEEP_ROWS windows. */
 	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
 		assert_int_equal(line_of(&screen, "cpus: source"), -1);
 		screen_show(&screen, 1, make_names(names, counts, 4));

@@ -86,7 +86,10 @@ static struct series_table table_of(int nr)
 	return (struct series_table){.head = offsetof(struct numbered_row, row), .width = 4};
 }
 
-/* A row that is added again begins at 0. Removing a row changes no other row. */
+/*
+ * The values of a row that is removed and added again begin at 0. Removing a row changes no other
+ * row.
+ */
 TEST(test_come_and_go)
 {
 	struct series_table t = table_of(NR_NAMES);

@@ -79,7 +79,7 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 0);
 	assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
-	/* After a failed read requests get the last report. */
+	/* After a failed read of the counters, requests get the report of the last good window. */
 	meter_fails = true;
 	assert_int_equal(collector_update(collector, &store, &err), -EIO);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
@@ -109,7 +109,10 @@ static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 	noise_absorb(&store, &w);
 }
 
-/* At the limit new names share one series, and existing series continue. */
+/*
+ * When the number of series reaches its limit, new names share one series. Existing series
+ * continue.
+ */
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct noise_source source = THREAD("", 1, 1);

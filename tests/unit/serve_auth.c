@@ -93,7 +93,10 @@ TEST(test_read)
 	assert_int_equal(auth_read(&auth, path, &err), -ENOENT);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));
-	/* Authentication stays enabled if the setting disappears, because it may be lost. */
+	/*
+	 * Authentication stays enabled if the setting of the token file disappears, because the
+	 * settings file may have been lost.
+	 */
 	assert_int_equal(auth_read(&auth, NULL, &err), -EPERM);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));

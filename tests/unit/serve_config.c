@@ -190,7 +190,10 @@ TEST(test_keep)
 
 #define LISTEN "listen = 127.0.0.1:1\n"
 
-/* Changed settings, and the one that needs a restart, or NULL if SIGHUP suffices. */
+/*
+ * Each row has changed settings, and the name of the setting that needs a restart. The name is NULL
+ * if SIGHUP applies the change.
+ */
 TEST(test_restart)
 {
 	static const struct {
@@ -199,7 +202,10 @@ TEST(test_restart)
 		{LISTEN "interval = 2s", NULL},
 		{"listen = 127.0.0.1:2", "listen"},
 		{LISTEN "listen = 127.0.0.1:2", "listen"},
-		/* A boundary can be removed; a new one needs new BPF programs. */
+		/*
+		 * A boundary can be removed from `le` without a restart. For a new boundary the BPF
+		 * programs must be loaded again.
+		 */
 		{LISTEN "le = 1ms", NULL},
 		{LISTEN "le = 1ms,3ms", "le"},
 		{LISTEN "user = daemon", "user"},
@@ -250,7 +256,10 @@ TEST(test_restart_limits)
 	assert_null(config_needs_restart(&a, &b));
 	config_swap_live(&a, &b);
 	assert_true(a.sample_ratio == 0.5);
-	/* With a lower ratio the clock's lag would be measured at fewer switches. */
+	/*
+	 * A lower sample ratio needs a restart: the BPF programs would measure the clock's lag at
+	 * fewer switches.
+	 */
 	b.sample_ratio = 0.02;
 	assert_string_equal(config_needs_restart(&a, &b), "sample");
 	a.sample_ratio = 1.0;
@@ -455,7 +464,10 @@ TEST(test_slots_by_memory)
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
-	/* Slots up to --cgroup-limit are always reserved, and all if memory suffices. */
+	/*
+	 * Counter slots up to --cgroup-limit are always reserved. All slots are reserved if memory
+	 * suffices.
+	 */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
@@ -467,7 +479,10 @@ TEST(test_slots_by_memory)
 	config_free(&c);
 }
 
-/* The pod's default memory limit suffices with noise for 128 CPUs, and without for 256. */
+/*
+ * The default memory limit of the exporter's pod suffices for 128 CPUs with noise, and for 256 CPUs
+ * without noise.
+ */
 TEST(test_room_for_noise)
 {
 	const uint64_t limit = 128 << 20;

@@ -109,7 +109,10 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	close(client);
 }
 
-/* While a response is not read, the socket buffer is full and the next request waits. */
+/*
+ * While a client does not read its response, the socket buffer stays full and the client's next
+ * request waits.
+ */
 TEST_WITH(test_unread, setup, teardown)
 {
 	size_t before = conns_held(&f->conns);
@@ -193,7 +196,10 @@ TEST_WITH(test_pause, setup, teardown)
 	close(second);
 }
 
-/* An idle stream sends comments. A client that never reads or sends more is disconnected. */
+/*
+ * A stream without new data regularly sends a comment line. A client that never reads, or that
+ * sends more data, is disconnected.
+ */
 TEST_WITH(test_stream, setup, teardown)
 {
 	static char text[BODY_BYTES];

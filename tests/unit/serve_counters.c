@@ -14,7 +14,10 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
-/* Pod UID of all cgroups of absorb_runq(), or NULL. The pod's name is unknown. */
+/*
+ * Pod UID of all cgroups that absorb_runq() adds, or NULL for cgroups outside of pods. The pod's
+ * name is unknown.
+ */
 static const char *pod_uid;
 /* Offset of the wall clock from CLOCK_MONOTONIC, which tests change. */
 static uint64_t wall_ahead_ns;
@@ -88,7 +91,10 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	free(le_counts);
 }
 
-/* Rows that are no cgroups keep their name, do not count as cgroups and are never merged. */
+/*
+ * Rows that are not cgroups keep their name and do not count against --cgroup-limit. They are never
+ * merged into the series (other).
+ */
 TEST_WITH(test_parties, setup, teardown)
 {
 	static const struct {
@@ -143,7 +149,10 @@ static const char *more(enum family_id id, const char *labels)
 	return row->names ? row->names->data : "";
 }
 
-/* Pod names are additional labels. A name that is found later does not restart a series. */
+/*
+ * Pod names are additional labels. If the pod name of a cgroup is found later, the series of the
+ * cgroup do not restart.
+ */
 TEST_WITH(test_names, setup, teardown)
 {
 	struct runq_group_names names = {.namespace = "shop", .pod = "web", .container = "nginx"};
@@ -219,7 +228,10 @@ TEST_WITH(test_names, setup, teardown)
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""), "");
 }
 
-/* The namespace or QoS class is the label of each series, also of (other). */
+/*
+ * If waits are counted per namespace or QoS class, this is the label of each series, also of the
+ * series (other).
+ */
 TEST_WITH(test_per, setup, teardown)
 {
 	static const struct group groups[] = {{"shop", true, 10, 1000}, {"bank", false, 5, 500}};
@@ -264,7 +276,10 @@ TEST_WITH(test_limit, setup, teardown)
 		assert_null(store.tables[F_RUNQ].rows[i]->names);
 }
 
-/* Equal prefixes are different series. After an hour without waits a series ends. */
+/*
+ * Cgroups with a common path prefix have different series. The series of a cgroup end after an hour
+ * without waits.
+ */
 TEST_WITH(test_expire, setup, teardown)
 {
 	static const struct group three[] = {
@@ -283,7 +298,7 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(count(F_RUNQ_IDLE_WAITS), 2);
 	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
-	/* Only blame with /a as victim or culprit is removed. */
+	/* Only the blame series with /a as victim or culprit are removed. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
@@ -297,7 +312,10 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 }
 
-/* A live cgroup replaces one of the ended. No family's sum decreases. */
+/*
+ * Twelve cgroups end, and --cgroup-limit is eight. A live cgroup replaces one of the ended cgroups.
+ * The sum of all series of a family never decreases.
+ */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
 	static const struct group live = {"/live", false, 5, 50};
@@ -333,7 +351,10 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
 }
 
-/* Core pairs have their own limit. Evicted cgroups become (other), ended ones are removed. */
+/*
+ * Core pairs have their own limit. The core pairs of an evicted cgroup are added to (other). The
+ * core pairs of an ended cgroup are removed.
+ */
 TEST_WITH(test_core_pairs, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}, {.path = "/c"}};
@@ -372,7 +393,10 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_string_equal(store.tables[F_CORE_PAIRS].rows[1]->names->data,
 			    "sibling_namespace=\"shop\",sibling_pod=\"app\"");
 	assert_int_equal(count(F_RUNQ_BLAME), 0);
-	/* Five minutes after /a ended its pairs are removed, and /c with /b has room. */
+	/*
+	 * Five minutes after /a ended, its core pairs are removed. The core pair of /c and /b then
+	 * fits into the limit.
+	 */
 	window.time_mono_ns = 8 * minute;
 	window.groups = &rows[1];
 	window.nr_groups = 2;
@@ -412,7 +436,10 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 }
 
-/* The cgroup with the oldest last wait is evicted, but never a recent one. */
+/*
+ * The cgroup whose last wait is the oldest is evicted. A cgroup that waited recently is never
+ * evicted.
+ */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -424,10 +451,16 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	absorb_runq(minute, first, 2);
 	absorb_runq(2 * minute, &first[0], 1);
 	absorb_runq(2 * minute + 1, more, 1);
-	/* Two scrapes may be more than a minute apart. */
+	/*
+	 * A cgroup is not evicted a minute after its last wait, because two scrapes may be more
+	 * than a minute apart.
+	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
-	/* /b's last wait is the oldest, but /b waits in this window, after /c in the list. */
+	/*
+	 * Before this window the last wait of /b is the oldest. In this window /b waits, and comes
+	 * after /c in the list.
+	 */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 2);
@@ -447,7 +480,10 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
 }
 
-/* A pod evicts a service, and a service never a live pod. */
+/*
+ * A pod evicts a system service, even if the service waits longer. A service never evicts a live
+ * pod.
+ */
 TEST_WITH(test_pods_first, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/s1"},
@@ -467,7 +503,10 @@ TEST_WITH(test_pods_first, setup, teardown)
 	config.cgroup_limit = 2;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
-	/* /p1 and /p2 have series; /s1 and /s2, which waited longer, have none. */
+	/*
+	 * The pods /p1 and /p2 have series. The services /s1 and /s2 have none, although they
+	 * waited longer.
+	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
 	runq_absorb(&store, &window);
@@ -476,7 +515,10 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(count(F_RUNQ), 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
-	/* /p1 and /p2 stay, because /p3 has no higher priority. */
+	/*
+	 * Pods /p1 and /p2 keep their series, because pod /p3 has no higher priority than other
+	 * pods.
+	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);

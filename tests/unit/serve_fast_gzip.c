@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests that texts in pieces of any size, one after another, decompress to the same texts. */
+/*
+ * Tests that compressed texts decompress to the same texts. The compressor gets each text in pieces
+ * of any size, and is reused for the next text.
+ */
 #include "serve/http/body.h"
 
 #include <zlib.h>

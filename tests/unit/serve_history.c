@@ -37,7 +37,10 @@ static void add(uint64_t now, unsigned int collector, size_t size)
 	body_put(body);
 }
 
-/* Moving windows does not change them, and history.data has only stored windows. */
+/*
+ * Checks that moving windows inside history.data does not change them, and that history.data has
+ * only stored windows.
+ */
 static void check_bytes(void)
 {
 	size_t bytes = 0;
@@ -56,7 +59,10 @@ static void check_bytes(void)
 
 static bool watched = true;
 
-/* Runs for @seconds. Each second that is due adds a window of @size per collector. */
+/*
+ * Runs for @seconds. In each second in which a window is due, two collectors add a window of @size
+ * bytes each.
+ */
 static void run(uint64_t from, unsigned int seconds, size_t size)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
@@ -97,7 +103,10 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	assert_int_equal(history.nr, 0);
 }
 
-/* A window every 20 s, and every 2 s for ten minutes after a page view. */
+/*
+ * Without page views a window is stored every 20 s. For ten minutes after a page view, a window is
+ * stored every 2 s.
+ */
 TEST_WITH(unwatched, reset_history, NULL)
 {
 	watched = false;

@@ -292,7 +292,7 @@ TEST_WITH(keep_size, setup, teardown)
 	keep.bytes = 200000;
 	for (unsigned int i = 0; i < 3000; i++, mono_ns += SEC) {
 		add_padded(0, i, 300);
-		/* The limit may be exceeded by one block. */
+		/* The size limit may be exceeded by one block, which is below 5,000 bytes. */
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
@@ -315,7 +315,10 @@ TEST_WITH(keep_age, setup, teardown)
 	keep.age_ns = 3 * HOUR * SEC;
 	for (int hour = 0; hour < 10; hour++)
 		run(hour * HOUR, 20);
-	/* Hour 5 ended less than the age limit + HISTORY_OVERLAP_S before hour 9 began. */
+	/*
+	 * The file of hour 5 still exists: hour 5 ended less than the age limit + HISTORY_OVERLAP_S
+	 * before hour 9 began.
+	 */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
 	/* At the next start all files are too old, and only the newest stays. */

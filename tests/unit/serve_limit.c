@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests which cgroups have series at --cgroup-limit: the most active, without alternating. */
+/*
+ * Tests which cgroups have series when --cgroup-limit is reached: the most active. Cgroups of
+ * similar activity do not alternate.
+ */
 #include "serve/export/cgroups.h"
 
 #include "base/clock.h"
@@ -20,7 +23,10 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 		.party = {.group = &who}, .ended = ended, .count = 1, .sum_ns = wait_ns};
 	struct cgroup_series *cgroup = cgroups_admit(&store, &group, second * NSEC_PER_SEC);
 
-	/* The first call of a window updates the activity of a cgroup with series. */
+	/*
+	 * The exporter calls cgroups_admit() twice per window for a cgroup with series. The first
+	 * call updates the activity of the cgroup.
+	 */
 	if (cgroup)
 		assert_ptr_equal(cgroups_admit(&store, &group, second * NSEC_PER_SEC), cgroup);
 	return cgroup;
@@ -33,7 +39,10 @@ TEST_WITH(activity, setup_limit, teardown)
 	while (++second <= 100) {
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
-		/* For 100 s no series is replaced, because scrapers need two values. */
+		/*
+		 * No series is replaced in the first 100 s, because a scraper may not have read it
+		 * twice.
+		 */
 		assert_false(wait_for("/late", 25, false, second));
 	}
 	for (; second <= 400; second++) {
@@ -49,7 +58,10 @@ TEST_WITH(activity, setup_limit, teardown)
 	assert_int_equal(store.nr_cgroups, 2);
 }
 
-/* A cgroup replaces another only with twice the activity, and only if alive. */
+/*
+ * A cgroup replaces another cgroup only with at least twice the activity. An ended cgroup replaces
+ * no other cgroup.
+ */
 TEST_WITH(alike, setup_limit, teardown)
 {
 	for (uint64_t second = 1; second <= 1000; second++) {
@@ -72,7 +84,10 @@ TEST(topk)
 			topk_add(&topk, i, 1 + i % 7, second * NSEC_PER_SEC);
 		active = topk_add(&topk, 1000, 1000, second * NSEC_PER_SEC);
 	}
-	/* The limit of the growth is 1,000 × 60 / ln 2. */
+	/*
+	 * The activity grows by 1,000 per second and is halved every minute, so it converges to
+	 * 1,000 × 60 / ln 2.
+	 */
 	assert_true(active >= 80000 && active <= 90000);
 	assert_int_equal(topk.nr, TOPK_SIZE);
 	topk_remove(&topk, 1000);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests native histograms of the exporter: no wait is lost by sampling, limits or copies. */
+/*
+ * Tests native histograms of the exporter. Every wait is in a bucket, even with sampling, at the
+ * limit of cgroups, and in copies of the series.
+ */
 #include "serve/export/collector.h"
 
 #include "measure/wake/wake.h"
@@ -107,7 +110,10 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(words(F_RUNQ_FOLDED, "kind=\"waits\"")->u64, 1500);
 }
 
-/* Without fine histograms the boundaries are native buckets, without more memory. */
+/*
+ * Without fine histograms the boundaries are the limits of native buckets, and a row needs no
+ * additional memory.
+ */
 TEST_WITH(test_coarse, setup, teardown)
 {
 	struct err err = {0};
@@ -121,7 +127,10 @@ TEST_WITH(test_coarse, setup, teardown)
 	restart(config.fine);
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
-	/* With native, `le` needs `fine`, in any order. */
+	/*
+	 * With native histograms, setting `le` needs setting `fine`. The order of the two settings
+	 * does not matter.
+	 */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "leave out le, or add fine"));
@@ -130,7 +139,10 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(config.nr_le, 2);
 }
 
-/* Wake latency always has a fine histogram, and windows add its growth. */
+/*
+ * Wake latency always has a fine histogram. Each window adds the growth of the BPF programs'
+ * histogram to the series.
+ */
 TEST_WITH(test_wake, setup, teardown)
 {
 	static const bool fine[] = {true, false};

@@ -117,7 +117,7 @@ TEST(test_ready)
 	assert_true(sampler_alive(&run.sampler));
 	atomic_store(&broken, false);
 	assert_true(becomes(&run.sampler, sampler_ready));
-	/* Readiness ends one second and three intervals after the last good window. */
+	/* The exporter is ready until one second and three intervals after the last good window. */
 	atomic_store(&broken, true);
 	assert_true(becomes(&run.sampler, is_unready));
 	assert_true(sampler_alive(&run.sampler));
@@ -125,7 +125,10 @@ TEST(test_ready)
 	run_end(&run);
 }
 
-/* A shorter interval that is set during a read ends the current window at once. */
+/*
+ * The interval is set to an hour during a read, and shortened afterwards. Shortening the interval
+ * ends the current window at once.
+ */
 TEST(test_interval_changes_during_read)
 {
 	const struct timespec moment = {.tv_nsec = 50000000};

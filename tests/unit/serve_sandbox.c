@@ -112,14 +112,17 @@ static void try_history(const void *root)
 	if (!history)
 		_exit(openat(dir, "a", HISTORY_OPEN, 0600) >= 0 || !unlinkat(dir, "a", 0) || errno != EPERM ||
 		      !ftruncate(fd, 0));
-	/* Files open only in the history directory, with O_NOFOLLOW, without O_TRUNC. */
+	/* Files can be opened only in the history directory, with O_NOFOLLOW, without O_TRUNC. */
 	if (openat(AT_FDCWD, "a", HISTORY_OPEN, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN | O_TRUNC, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN & ~O_NOFOLLOW, 0600) >= 0 ||
 	    openat(dir, "a", O_WRONLY) >= 0 || !mkdirat(dir, "b", 0700) || !unlinkat(AT_FDCWD, outside, 0) ||
 	    !unlinkat(dir, "b", AT_REMOVEDIR))
 		_exit(1);
-	/* Only Landlock can refuse paths; without it all are allowed. */
+	/*
+	 * The system call filter cannot read paths. Landlock must refuse paths outside of the
+	 * directory, if the kernel has Landlock.
+	 */
 	if (landlock && (openat(dir, outside, HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       openat(dir, "../b", HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       !unlinkat(dir, outside, 0) || errno != EACCES))

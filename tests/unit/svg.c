@@ -101,7 +101,10 @@ TEST(keys_that_name_nothing)
 	report_free(report);
 }
 
-/* The legend's width is that of escaped characters: two names of 20 bells need two lines. */
+/*
+ * The width of the legend is computed from escaped characters. Two names of 20 control characters
+ * therefore need two lines.
+ */
 TEST(legend_of_escapes)
 {
 	static const char bells[] = "\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a";
@@ -142,7 +145,7 @@ static char *plot_of(const struct report *report)
 	return text;
 }
 
-/* Rows with two timer slacks give two curves, rows with one slack one curve. */
+/* Rows with two timer slacks give two curves in one plot. Rows with one slack give one curve. */
 TEST(curves_of_slacks)
 {
 	static const enum metric_id ids[] = {M_DELAY_NS,	 M_SLACK_NS,
@@ -175,7 +178,10 @@ TEST(curves_of_slacks)
 		value_u64(table_cell(table, i, 1), 1);
 	text = plot_of(report);
 	assert_int_equal(times_in(text, ">real</text>"), 2);
-	/* A slack other than the paper's 50 us is in the title with both values. */
+	/*
+	 * If the timer slack differs from the 50 us of the paper in docs/methods/audit.md, the
+	 * title has both values.
+	 */
 	assert_int_equal(
 		times_in(text, "figure 4 of the paper, timer slack 1 ns instead of 50.0 us"), 2);
 	assert_int_equal(times_in(text, ">Run time of one loop</text>"), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests files of `subtick trace`, with Perfetto's field numbers. */
+/* Tests files of `subtick trace`. Protobuf is decoded with Perfetto's field numbers. */
 #include "report_rows.h"
 
 #include <inttypes.h>
@@ -15,7 +15,10 @@ static struct timeline_event events[] = {
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
 	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
 	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
-	/* The softirq and the interrupt that end here began before the trace. */
+	/*
+	 * The softirq that ends at 1010 ns and the interrupt that ends at 1150 ns began before the
+	 * trace.
+	 */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
 	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
@@ -192,7 +195,10 @@ static uint64_t varint(const char **at)
 	return value;
 }
 
-/* True if @path leads to a message of Perfetto's schema. Other lengths are strings. */
+/*
+ * True if the field numbers in @path lead to a message of Perfetto's schema. Every other field with
+ * a length is a string.
+ */
 static bool is_message(const char *path)
 {
 	static const char *const messages[] = {
@@ -256,7 +262,7 @@ TEST(perfetto_has_the_numbers_of_its_schema)
 	free(text);
 }
 
-/* The task of CPU 0 is not the task of the first event of CPU 1. */
+/* The running task is stored per CPU: the first event of CPU 1 does not get the task of CPU 0. */
 TEST(perfetto_first_event_of_a_cpu)
 {
 	struct timeline_event two[] = {

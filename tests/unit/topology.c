@@ -113,7 +113,10 @@ TREE_TEST(offline_sibling)
 	assert_int_equal(cores.siblings[1], 1);
 	assert_int_equal(cores.siblings[5], 5);
 	expect_group(&cores, TOPOLOGY_CORE, 5, "");
-	/* Online again, but its sibling is not stored, so the core has no value. */
+	/*
+	 * CPU 5 is online again. The BPF programs have not stored the sibling of CPU 5, so the core
+	 * has no load value.
+	 */
 	put(tree, 1, "topology/core_cpus_list", "1,5\n");
 	put(tree, 5, "topology/core_cpus_list", "1,5\n");
 	cores.states[1].cur.now_ns = cores.states[2].cur.now_ns = 1000;

@@ -110,7 +110,7 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/* The buffer is small, but read before it overflows. */
+		/* The ring buffer is small, but the test reads it before it overflows. */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -137,7 +137,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* The buffer overflows, because it is not read for 500 steps. */
+		/* The ring buffer overflows, because the test does not read it for 500 steps. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -175,7 +175,10 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/* Of events with the trace's first timestamp the last determines the state. */
+		/*
+		 * Several events may have the first timestamp of the trace. The last of them
+		 * determines the state of the core.
+		 */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);
@@ -201,7 +204,10 @@ static void interrupt(void)
 	shim_now++;
 }
 
-/* Also of a task that wakes itself while interrupts are enabled. */
+/*
+ * An interrupt occurs while a BPF program writes a record: of a softirq entry, or of a task that
+ * wakes itself with interrupts enabled.
+ */
 TEST(interrupted_while_writing)
 {
 	for (int round = 0; round < 12; round++) {
@@ -330,7 +336,7 @@ TEST(nothing_before_the_start)
 	trace_ring_free(&reader);
 }
 
-/* After two years records lack the upper bits of the clock. */
+/* After two years of uptime, the timestamps in records lack the upper bits of the clock. */
 TEST(long_uptime)
 {
 	struct trace_reader reader;
@@ -356,7 +362,10 @@ static void wakes_other(u64 ns)
 	trace_wakeup(NULL, &other);
 }
 
-/* The running task is taken from the next switch on either side, unless events are missing. */
+/*
+ * A wake-up event lacks the running task. It is taken from the context switch before or after the
+ * event, unless events in between are missing.
+ */
 TEST(current_at_a_wakeup)
 {
 	struct trace_reader reader;
@@ -409,7 +418,10 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* Only CPU 1 is recorded. Each CPU changes the frequency of the other. */
+	/*
+	 * From now on only CPU 1 is recorded. CPU 0 and CPU 1 each change the frequency of the
+	 * other.
+	 */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;

@@ -55,7 +55,10 @@ static struct trace_wait make_wait(void)
 	return wait;
 }
 
-/* Avoidable time by nanoseconds. @ret_first: the first nanosecond is avoidable. */
+/*
+ * Returns the avoidable time of a wait, computed nanosecond by nanosecond. @ret_first is true if
+ * the first nanosecond is avoidable.
+ */
 static uint64_t walk(const struct trace_wait *wait, const struct cpuset *allowed, bool *ret_first)
 {
 	uint64_t sum = 0;

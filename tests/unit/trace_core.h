@@ -9,7 +9,7 @@
 
 #include "load_schedule.h"
 
-/* The tests of `subtick load` define another function with this name. */
+/* Renames shim_filled(), because the tests of `subtick load` also define shim_filled(). */
 #define shim_filled trace_filled
 static u64 trace_filled(u32 mark);
 
@@ -27,7 +27,7 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* True if no long wait ends the recording and the kernel has all fields. */
+/* True if no long wait ends the recording and the simulated kernel has all struct fields. */
 static bool trace_lean = true;
 
 /* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */

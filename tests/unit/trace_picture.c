@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests data that is derived from several events, and the slices of a limited picture. */
+/*
+ * Tests data of trace files that is derived from several events, and which slices a picture of
+ * limited size shows.
+ */
 #include "test.h"
 
 #include "present/trace.h"
@@ -95,7 +98,10 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 	assert_int_equal(event->arg, arg);
 }
 
-/* Without a waking event (same core) the waker is taken from the wake-up event. */
+/*
+ * If a core wakes a task that last ran on the same core, there is no waking event. The waker is
+ * then taken from the wake-up event.
+ */
 TEST(waking_has_the_stamp_of_what_follows)
 {
 	struct trace_edge edges[] = {

@@ -29,7 +29,7 @@ static u64 now_ns;
 static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
-/* Begins a wait. One in four is throttled, some since before the wait. */
+/* Begins a wait. One wait in four is throttled. The throttling may have begun before the wait. */
 static void maybe_held(struct sim_task *t, u64 oldest)
 {
 	bool held = below(4) == 0;
@@ -43,7 +43,10 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 	t->queue.throttled_clock_self = held ? sim_rq.clock - t->hold_age : 0;
 }
 
-/* Ends throttling. Returns the throttled time if the kernel knows its start, else 0. */
+/*
+ * Ends the throttling of a waiting task. Returns the throttled time of the wait if the kernel
+ * reports when the throttling began, else 0.
+ */
 static u64 hold_over(struct sim_task *t, u32 cpu)
 {
 	u64 ns = 1 + below(now_ns - t->since);
@@ -65,7 +68,10 @@ static void on_cpu(u32 cpu)
 	at(++now_ns);
 }
 
-/* try_to_wake_up(): may move the task; the waker or the new core enqueues it. */
+/*
+ * Simulates try_to_wake_up(), which may move the task to another core. The waker or the new core
+ * enqueues the task.
+ */
 static void wakes(struct sim_task *t, u32 cpu)
 {
 	u32 to = below(NR_CPUS), last = t->kernel.thread_info.cpu;
@@ -92,7 +98,10 @@ static void wakes(struct sim_task *t, u32 cpu)
 			       .since = now_ns,
 			       .woken = true,
 			       .held = t->kernel.throttled,
-			       /* No waking event on the core where the task last ran. */
+			       /*
+			        * There is no waking event if the task last ran on the core of the
+			        * waker.
+			        */
 			       .waking_ns = last == cpu ? 0 : t->waking_ns,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0,
 			       .waker_cpu = cpu};

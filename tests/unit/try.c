@@ -168,7 +168,10 @@ static void machine_row(struct machine *m, const char *path, uint64_t wait_ns, u
 	m->window.causes_known = ~0u;
 }
 
-/* The changed setting multiplies the waits of /app by 1 + @effect, and of no other. */
+/*
+ * Simulates an experiment. The changed setting multiplies the waits of /app by 1 + @effect, and
+ * affects no other cgroup.
+ */
 static void simulate(struct try_groups *groups, double effect)
 {
 	static const char *const watch[] = {"/app"};
@@ -218,7 +221,10 @@ static bool any_other(const struct try_groups *groups)
 	return false;
 }
 
-/* 92 % to 98 % of the intervals contain the effect; at most 8 % report unaffected cgroups. */
+/*
+ * The confidence interval contains the known effect in 92 % to 98 % of the runs. Unaffected cgroups
+ * are reported in at most 8 % of the runs.
+ */
 TEST(test_experiments)
 {
 	static const double effects[] = {0.0, -0.61};

@@ -94,7 +94,10 @@ TEST(test_headings)
 {
 	char *text = write_many(VIEW_TEXT, 41, 1000);
 
-	/* Headings before reports 1, 21 and 41. The note of all is printed once. */
+	/*
+	 * The heading is printed before reports 1, 21 and 41. All reports have the same note, which
+	 * is printed once.
+	 */
 	assert_int_equal(times_in(text, "source bpf"), 3);
 	assert_int_equal(times_in(text, "CPU"), 3);
 	assert_int_equal(times_in(text, "a note"), 1);
@@ -136,9 +139,15 @@ TEST(test_event_headings)
 		report_free(report);
 	}
 	fclose(view.out);
-	/* Before the first event, and before the name that does not fit. */
+	/*
+	 * The heading is printed before the first event, and before the event whose name does not
+	 * fit into the column.
+	 */
 	assert_int_equal(times_in(text, "command"), 2);
-	/* Events 3, 5 and 7 begin a second, without a new heading. */
+	/*
+	 * Events 3, 5 and 7 are the first of their second. Their time is printed without a new
+	 * heading.
+	 */
 	assert_int_equal(times_in(text, ":41\n") + times_in(text, ":42\n") + times_in(text, ":43\n"), 3);
 	/* A short name is padded to the width of the heading. */
 	line = strstr(text, "\nsh ");
@@ -167,7 +176,10 @@ TEST(test_csv_header_again)
 	free(text);
 }
 
-/* A name must not look like a spreadsheet formula. Negative numbers are not escaped. */
+/*
+ * In CSV a name must not look like a spreadsheet formula, so a leading "-" is escaped. Negative
+ * numbers are not escaped.
+ */
 TEST(test_csv_formula)
 {
 	static const char *const names[][2] = {
@@ -269,7 +281,10 @@ TEST(test_long_names)
 	}
 }
 
-/* Text explains the losses of the window. Counters count since the start. */
+/*
+ * Text output explains each loss of the window. The loss counters count since the start of the
+ * measurement.
+ */
 TEST(test_losses)
 {
 	static const uint64_t totals[] = {12, 12, 15, 1};

@@ -130,7 +130,7 @@ TREE_TEST(threads_of_processes)
 	process(tree, 10, "kvm -name web");
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
-	/* The thread has ended, so its stored name is used. */
+	/* The thread has ended, so its name is the name that was stored at the first wait. */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
 	thread_named(tree, 30, 31, "vmm\n");
@@ -284,7 +284,10 @@ TREE_TEST(rows_of_vms)
 	forget(&rollup);
 }
 
-/* A thread may set its name late, so the next window reads it again, and only that one. */
+/*
+ * A thread may set its name after its first wait, so the next window reads the name again. Later
+ * windows do not.
+ */
 TREE_TEST(new_threads_are_looked_up_twice)
 {
 	static const struct runq_filter all;
@@ -401,7 +404,10 @@ TREE_TEST(quota_of_vm)
 			    "cpu.max of /vms/web or of a cgroup above it");
 }
 
-/* Steal is known only as a sum over CPUs. If unknown, there is no finding. */
+/*
+ * Steal time is known only as the sum over all CPUs. If it is unknown, the report has no finding
+ * about steal.
+ */
 TEST(unknown_steal)
 {
 	struct runq_window window = {.sample_ratio = 1.0, .window_ns = 1000, .steal_ns = UINT64_MAX};

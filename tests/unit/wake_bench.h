@@ -11,7 +11,10 @@
 
 #define POINTS 200
 
-/* POLL, C1 (2 µs) and C6 (133 µs), woken alternately by a timer and another core. */
+/*
+ * A core with idle states POLL, C1 and C6 (claimed latencies 0, 2 and 133 µs). A timer and another
+ * core wake the core alternately.
+ */
 struct bench {
 	struct wake_cpu_env cpu;
 	struct wake_env env;
@@ -29,7 +32,10 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 	state->polls = !strcmp(name, "POLL");
 }
 
-/* Wake-up i: even: timer, C1, 1000 + i ns. Odd: another core, C6, 50,000 + i ns. */
+/*
+ * Even wake-ups are by the timer from C1 and take 1000 + i ns, where i is the number of the
+ * wake-up. Odd wake-ups are by another core from C6 and take 50,000 + i ns.
+ */
 static inline int setup(void **state)
 {
 	struct bench *b = calloc(1, sizeof(*b));

@@ -63,7 +63,10 @@ TEST(test_tightest)
 	assert_int_equal(wake_clock_tightest(samples, 0, &fix), -EINVAL);
 }
 
-/* The true time is within the uncertainty, for any drift and jitter. */
+/*
+ * The true time is within the reported uncertainty, for any drift of the card's clock and any
+ * jitter of the readings.
+ */
 TEST(test_drift_and_jitter)
 {
 	static const double drifts[] = {0, 1e-9, 37e-6, -25e-6, 100e-6};
@@ -95,7 +98,10 @@ TEST(test_drift_and_jitter)
 		}
 }
 
-/* A reading is long if preempted, which is no difference between the clocks. */
+/*
+ * A preempted reading of two clocks takes long. Its duration must not count as a difference between
+ * the clocks.
+ */
 TEST(test_ahead)
 {
 	const struct wake_clock_fix card = {1005000, 1000000, 300};
@@ -119,7 +125,10 @@ TEST(test_one_fix)
 	assert_int_equal(wake_clock_uncertainty(&map, 6000), 300);
 }
 
-/* Error bounds are interpolated between readings, and grow outside of them. */
+/*
+ * The error bound is interpolated between two readings. It grows before the first reading and after
+ * the last.
+ */
 TEST(test_uncertainty)
 {
 	struct wake_clock_map map = {{0, 0, 100}, {1000000, 1000000, 500}};
@@ -127,7 +136,10 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 0), 100);
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
-	/* Errors of both readings plus the error of the slope. */
+	/*
+	 * The uncertainty of an extrapolated time is the error of both readings plus the error of
+	 * the slope.
+	 */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, 1500000), 2.5 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, -1000000), 2 * 600);

@@ -12,7 +12,7 @@
 #define PMUS   "/sys/bus/event_source/devices"
 #define POINTS 8
 
-/* Counters C1, C6, PC2 and PC6, in this order, and their descriptors. */
+/* Simulated residency counters C1, C6, PC2 and PC6, in this order, and their file descriptors. */
 static struct {
 	uint64_t cycles[4];
 	int fd[4];
@@ -115,7 +115,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_string_equal(wake_depth_by(&d, 0), "cpuidle");
 	assert_true(d.package_can[2] && !d.package_can[1]);
 
-	/* The package was only in PC2, in which caches stay on. */
+	/* The core was in C6, but the package was only in PC2, in which its caches stay on. */
 	model.cycles[1] += 600;
 	model.cycles[2] += 400;
 	count(tree, 2, 101, 5007);
@@ -165,7 +165,10 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(p.entered, WAKE_ENTERED_YES);
 	assert_int_equal(p.package, WAKE_ENTERED_UNKNOWN);
 	assert_int_equal(d.ns[0], 400000);
-	/* The firmware refused the state, so its usage did not change. */
+	/*
+	 * The firmware refused the requested idle state, so the usage counter of this state did not
+	 * change.
+	 */
 	count(tree, 1, 101, 5001);
 	p = point_in(&d, 1, 2);
 	assert_int_equal(p.entered, WAKE_ENTERED_NO);
@@ -204,7 +207,10 @@ TEST_WITH(test_sender, tree_setup, tree_teardown)
 	for (int cpu = 0; cpu < 4; cpu++)
 		cpuset_add(&online, cpu);
 	cpuset_add(&measured, 1);
-	/* With unknown packages the first core that is not measured is the sender. */
+	/*
+	 * If the packages of the cores are unknown, the sender is the first core that is not
+	 * measured.
+	 */
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
 	assert_true(wake_sender_shares_package(tree->root, 0, &measured));
 	put(tree, 0, "0\n");
@@ -257,7 +263,10 @@ TEST(test_numbers)
 	assert_int_equal(cstate_number("intel_idle", "C1E", "MWAIT 0x01"), 1);
 	assert_int_equal(cstate_number("intel_idle", "C6SP", "MWAIT 0x23"), 6);
 	assert_int_equal(cstate_number("intel_idle", "C10", "MWAIT 0x60"), 10);
-	/* An Atom has other MWAIT hints, so the name is used. */
+	/*
+	 * The MWAIT hints of an Atom have another meaning, so the number is taken from the name of
+	 * the idle state.
+	 */
 	assert_int_equal(cstate_number("intel_idle", "C6", "MWAIT 0x58"), 6);
 	/* ACPI numbers are chosen by the firmware. */
 	assert_int_equal(cstate_number("intel_idle", "C2_ACPI", "ACPI FFH MWAIT 0x20"), 6);

@@ -44,7 +44,10 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	case SIOCSHWTSTAMP:
 		if (refuses)
 			return -EBUSY;
-		/* The old setting is in the journal before it changes. */
+		/*
+		 * The card's old timestamp setting must be in the journal before the setting
+		 * changes.
+		 */
 		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 		assert_int_equal(config->rx_filter, card.rx_filter);
 		card.tx_type = config->tx_type;
@@ -87,7 +90,10 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
 {
 	int64_t took;
 
-	/* A late timestamp of an abandoned packet arrives first. */
+	/*
+	 * The late timestamp of an abandoned packet arrives before the timestamp of the next
+	 * packet.
+	 */
 	if (card.stale) {
 		card.stale = false;
 		*ret_ns = 1;
@@ -127,7 +133,10 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 
 TEST(stamped)
 {
-	/* Of twenty read times one is far too low and one too high, without effect. */
+	/*
+	 * One of twenty read times is far too low, and one far too high. Neither changes the median
+	 * or the spread.
+	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
 	struct wake_dma dma;
@@ -176,9 +185,15 @@ TEST(unknown)
 	measure(true, HWTSTAMP_TX_OFF, none, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
-	/* A card without timestamps is tried 8 times, because each costs a timeout. */
+	/*
+	 * A card that sends no timestamps is tried 8 times instead of 64, because each missing
+	 * timestamp costs a timeout.
+	 */
 	assert_int_equal(card.sent, 8);
-	/* Timestamps from before the launch are ignored. 13 timestamps of 64 packets are too few. */
+	/*
+	 * Timestamps from before the launch time are ignored. 13 timestamps of 64 packets are too
+	 * few.
+	 */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	measure(true, HWTSTAMP_TX_OFF, early, 1, &dma);
@@ -203,7 +218,10 @@ static struct report *report_of(const struct wake_dma *dma, bool given)
 	return report;
 }
 
-/* Unknown read times are not subtracted. A measured 0 is not unknown. */
+/*
+ * An unknown read time of the card is not subtracted from the latencies. A measured read time of 0
+ * is not unknown.
+ */
 TEST(reported)
 {
 	struct wake_dma measured = {.half_spread_ns = 40, .nr = 64}, given = {.median_ns = 900},

@@ -26,7 +26,10 @@ static void arm(u64 launch_ns)
 	order[HERE] = (struct wake_launch){.launch_ns = launch_ns, .worker = WORKER};
 }
 
-/* Idle exit, interrupt handler, timer, worker: arm64, and x86 states without interrupts. */
+/*
+ * The order of events on arm64, and on x86 for idle states left with interrupts disabled: idle
+ * exit, interrupt handler, timer, worker thread.
+ */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
 	struct wake_point p;
@@ -201,7 +204,7 @@ TEST_WITH(remote, reset, NULL)
 	send(10000, &sender, HERE);
 	send(10100, &sender, HERE);
 	leave_idle(10900);
-	/* On arm64 an IPI event after the entry identifies the interrupt. */
+	/* On arm64 an IPI event after the interrupt entry shows that the interrupt is an IPI. */
 	irq(11000, 5);
 	shim_now = 11050;
 	wake_ipi(NULL);
@@ -220,7 +223,10 @@ TEST_WITH(remote, reset, NULL)
 	assert_int_equal(p.irq_ns, 1000);
 }
 
-/* Each run of the first handler of a shared line counts as an interrupt. */
+/*
+ * Several devices share a line, so one interrupt runs several handlers. Each run of the first
+ * handler counts as an interrupt.
+ */
 TEST_WITH(shared_line, reset, NULL)
 {
 	struct irqaction third = {0}, second = {.next = &third}, first = {.next = &second}, alone = {0};
@@ -250,7 +256,10 @@ TEST_WITH(shared_line, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 4);
 }
 
-/* Triggers: the polling flag, an IPI to a mask, and sched_waking. */
+/*
+ * Besides an IPI to one CPU, three events trigger a wake-up: setting the polling flag, an IPI to a
+ * CPU mask, and sched_waking.
+ */
 TEST_WITH(remote_how, reset, NULL)
 {
 	struct cpumask mask = {{0}};

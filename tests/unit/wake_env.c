@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests how idle-state counters are divided into windows without gaps, also by hotplug. */
+/*
+ * Tests how the growth of idle-state counters is divided into windows: without gaps, and with CPU
+ * hotplug.
+ */
 #include "test.h"
 #include "tree.h"
 
@@ -47,7 +50,10 @@ TEST_WITH(test_windows, tree_setup, tree_teardown)
 	assert_true(env.cpus[0].counted);
 	assert_false(env.cpus[1].counted);
 	assert_int_equal(used(&env, 0), 5);
-	/* C1 grows while the window is shown; the next window has this growth. */
+	/*
+	 * The usage of C1 grows while the previous window is shown. The next window includes this
+	 * growth.
+	 */
 	set(tree, 0, "state1/usage", "17\n");
 	wake_env_begin(&env);
 	set(tree, 0, "state1/usage", "20\n");

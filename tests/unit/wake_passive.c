@@ -66,7 +66,10 @@ TEST_WITH(passive_irq_first, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/* On x86 a core may halt again before the idle exit. Only the timer's interrupt counts. */
+/*
+ * On x86 a core may halt again before the idle exit event. Only the interrupt that runs a timer
+ * counts as a wake-up.
+ */
 TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
 	go_idle(2000, 1);
@@ -78,7 +81,7 @@ TEST_WITH(passive_halted_again, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/* Each idle period counts once. Without a cpuidle driver all count for state 0. */
+/* Each idle period counts once. Without a cpuidle driver all idle periods count for state 0. */
 TEST_WITH(passive_one_state, reset_passive, NULL)
 {
 	one_state = true;

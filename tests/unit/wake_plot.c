@@ -44,7 +44,10 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	assert_true(table_number(t, 0, "le_ns") < 2000 &&
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
-	/* Five latencies for 3 states × 2 sources. Rows 5 to 9: C1, timer. */
+	/*
+	 * The table has five latencies for each of 3 states × 2 sources. Rows 5 to 9 are wake-ups
+	 * from C1 by the timer.
+	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
 	expect_row(t, 6, "latency_ns=1025");
@@ -107,7 +110,10 @@ TEST_WITH(test_distribution, setup, teardown)
 	free(b->env.cpus);
 }
 
-/* A machine with a residency counter for C6 and latencies that are 10 ns longer. */
+/*
+ * Returns the report of another machine with the wake-ups of @b. It has a residency counter for C6,
+ * and its latencies are 10 ns longer.
+ */
 static struct report *other_machine(struct bench *b, uint32_t *ns)
 {
 	struct report *report;
@@ -125,7 +131,10 @@ static struct report *other_machine(struct bench *b, uint32_t *ns)
 	return report;
 }
 
-/* Figures 5 and 6 of the thesis: latency and residency of two machines by idle time. */
+/*
+ * Draws figures 5 and 6 of the thesis that docs/methods/wake.md cites: latency and residency of two
+ * machines by idle time.
+ */
 TEST_WITH(test_two_machines, setup, teardown)
 {
 	struct bench *b = *state;

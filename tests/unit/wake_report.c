@@ -24,7 +24,10 @@ TEST_WITH(test_states, setup, teardown)
 	expect_row(report->fields, 0, "overhead_ns=60");
 	assert_string_equal(table_str(report->fields, 0, "machine.cpu_model"), "a model");
 	expect_row(report->fields, 0, "machine.microcode=null");
-	/* spread 4 ns + clock step 32 ns + 2 × 60 ns of the sender's program */
+	/*
+	 * uncertainty: timestamp spread of 4 ns + clock step of 32 ns + 2 × 60 ns for the rest of
+	 * the sender's BPF program
+	 */
 	expect_row(report->fields, 0, "uncertainty_ns=156");
 	report_free(report);
 }
@@ -47,13 +50,13 @@ TEST_WITH(test_exceeds, setup, teardown)
 {
 	struct bench *b = *state;
 
-	/* One latency above claim plus uncertainty suffices. */
+	/* One latency above the claim plus the uncertainty causes the verdict "exceeds". */
 	b->points[8].latency_ns = 2157;
 	EXPECT(report_of(b, NULL), "states.0 verdict=exceeds near_max_total=1");
 	assert_true(b->window.exceeded);
 }
 
-/* Results for each odd wake-up: C6 entered, and PC6 entered. */
+/* Sets for each odd wake-up whether the core entered C6, and whether the package entered PC6. */
 static void set_depth(struct bench *b, enum wake_entered entered, enum wake_entered package)
 {
 	for (int i = 1; i < POINTS; i += 2) {
@@ -136,7 +139,10 @@ TEST_WITH(test_rounds, setup, teardown)
 
 #define EACH 1200 /* number of wake-ups, sufficient for a p99.9 */
 
-/* EACH wake-ups per state: 100 ns, 1.5 us and 60 us, of which the last three are 70 us. */
+/*
+ * Makes EACH wake-ups per idle state: 100 ns from POLL, 1.5 us from C1 and 60 us from C6. The last
+ * three from C6 take 70 us.
+ */
 static void fill_rounds(struct bench *b, struct wake_point *points)
 {
 	static struct wake_rounds rounds = {.nr = 3};
@@ -159,7 +165,10 @@ static void fill_rounds(struct bench *b, struct wake_point *points)
 	b->cpu.before[2].time_ns = 600;
 }
 
-/* The deepest state within the budget by p99.9, its latency limit, and the limit's cost. */
+/*
+ * The report names the deepest idle state whose p99.9 is within the budget, the latency limit that
+ * allows no deeper state, and the cost of this limit.
+ */
 TEST_WITH(test_budget, setup, teardown)
 {
 	struct wake_point *points = calloc(3 * EACH, sizeof(*points));
@@ -185,7 +194,7 @@ TEST_WITH(test_budget, setup, teardown)
 	EXPECT(report_of(b, NULL), "budget.0 name=C6 limit_ns=null setting=null deeper_ratio=0",
 	       "note no latency limit is needed");
 
-	/* Only POLL fits. The limit is not 0, which would mean "no limit". */
+	/* Only POLL fits the budget. The limit is not 0, because 0 would mean "no limit". */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
 	expect_cells(report, "budget", 0, "fits=true name=POLL");
@@ -196,7 +205,7 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note no idle state of CPU 0 has a p99.9 within the budget");
 	assert_true(b->window.over_budget);
 
-	/* Without a p99.9 no state can be chosen. */
+	/* Too few wake-ups have a latency for a p99.9, so no idle state can be chosen. */
 	b->window.over_budget = false;
 	for (int i = 0; i < 3 * EACH; i++)
 		points[i].reject = i % EACH < 900 ? WAKE_TAKEN : WAKE_REJ_LOST;
@@ -205,7 +214,7 @@ TEST_WITH(test_budget, setup, teardown)
 	free(points);
 }
 
-/* A round may set an energy performance preference instead of a state. */
+/* A round may set an energy performance preference instead of forcing an idle state. */
 TEST_WITH(test_preferences, setup, teardown)
 {
 	struct wake_rounds rounds = {.nr = 2, .file = "", .values = {"performance", "power"}};
@@ -286,7 +295,10 @@ TEST_WITH(test_unknown_clock, setup, teardown)
 	EXPECT(report_of(b, NULL), "cpus.0 clock_read_ns=null clock_step_ns=null");
 }
 
-/* A window's counts are differences. Counted and rejected add up to the idle exits. */
+/*
+ * The counts of a window are the growth of the counters. Counted and rejected wake-ups add up to
+ * the idle exits.
+ */
 TEST_WITH(test_passive, setup, teardown)
 {
 	static struct wake_hist hists[3], prev[3];
@@ -300,7 +312,10 @@ TEST_WITH(test_passive, setup, teardown)
 
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
-	/* Before the window: 7 of C1. In the window: 20 of 1.5 µs from C1, 4 of 140 µs from C6. */
+	/*
+	 * Before the window there were 7 wake-ups of 1.5 µs from C1. The window has 20 wake-ups of
+	 * 1.5 µs from C1 and 4 of 140 µs from C6.
+	 */
 	prev[1].count[hist_index(1500)] = 7;
 	hists[1] = prev[1];
 	hists[1].count[hist_index(1500)] += 20;
@@ -318,13 +333,19 @@ TEST_WITH(test_passive, setup, teardown)
 	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 verdict=within",
 	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);
-	/* Without cpuidle counters null. A reset counter grows from 0. */
+	/*
+	 * Without cpuidle counters the usage is null, not 0. If a counter was reset, its growth is
+	 * counted from 0.
+	 */
 	b->cpu.counted = false;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=null");
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=77");
-	/* The only idle state has a row even without wake-ups. */
+	/*
+	 * If a core has only one idle state, the report has a row of this state even without
+	 * wake-ups.
+	 */
 	live.one_state = true;
 	EXPECT(report_of(b, &passive), "states.rows 3",
 	       "states.0 count=0 min_ns=null near_max_total=null near_max_ratio=null");

@@ -36,7 +36,7 @@ TEST(test_median_error)
 	for (int i = 0; i < 10000; i++)
 		values[i] = i;
 	wake_summarize(values, 10000, &s);
-	/* The median's error covers 1.5 × sqrt(10,000) ranks on either side. */
+	/* The error of the median covers 1.5 × sqrt(10,000) = 150 ranks on either side. */
 	assert_true(s.median_error_ns >= 149 && s.median_error_ns <= 152);
 	values[9999] = 1000000000;
 	wake_summarize(values, 10000, &outlier);
@@ -77,7 +77,10 @@ static void count_one(struct wake_hist *h, uint64_t ns)
 		h->min_ns = ns;
 }
 
-/* A histogram's summary agrees with that of single values to within a bucket. */
+/*
+ * A summary from a histogram agrees with a summary from the single values to within the width of a
+ * bucket.
+ */
 TEST(test_summary_hist)
 {
 	static struct wake_hist before, now;
@@ -101,7 +104,10 @@ TEST(test_summary_hist)
 	assert_true(fabs(coarse.stddev_ns / exact.stddev_ns - 1) < 0.01);
 	assert_true(fabs(coarse.median_ns / exact.median_ns - 1) < 0.032);
 	assert_true(fabs(coarse.p99_ns / exact.p99_ns - 1) < 0.032);
-	/* Extremes are of an earlier window, so only the outermost buckets are known. */
+	/*
+	 * The shortest and the longest latency since the start are from an earlier window. Those of
+	 * this window are known only as its outermost buckets.
+	 */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
 	wake_summarize_hist(&now, &no_hist, 0, &coarse);
@@ -110,7 +116,10 @@ TEST(test_summary_hist)
 	assert_int_equal(coarse.count, 0);
 }
 
-/* The overhead is subtracted from every value, also tails and the maximum. */
+/*
+ * The measurement overhead is subtracted from every value, including the tail percentiles and the
+ * maximum.
+ */
 TEST(test_hist_overhead)
 {
 	static struct wake_hist now;
@@ -150,7 +159,10 @@ TEST(test_percentile_between)
 	assert_true(s.median_ns == 200);
 	for (int i = 0; i < 201; i++)
 		values[i] = 10 * i;
-	/* Ranks start at 0: 198 of 201 values, 197.01 of 200 values. */
+	/*
+	 * Ranks start at 0. The p99 of 201 values has rank 198, and the p99 of 200 values has rank
+	 * 197.01.
+	 */
 	wake_summarize(values, 201, &s);
 	assert_true(s.p99_ns == 1980);
 	wake_summarize(values, 200, &s);
@@ -200,7 +212,10 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 	return wake_verdict(claims, claimed_ns, s, &evidence, uncertainty_ns);
 }
 
-/* A maximum known only as a bucket that contains the claim does not exceed it. */
+/*
+ * If the maximum is known only as a histogram bucket, and this bucket contains the claimed latency,
+ * the verdict is not "exceeds".
+ */
 TEST(test_hist_max_error)
 {
 	static struct wake_hist before, now;
@@ -215,7 +230,10 @@ TEST(test_hist_max_error)
 	assert_int_equal(verdict_of(true, 10050, &s, 0), WAKE_WITHIN);
 	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
-	/* The largest since the start is of an earlier window, in the same bucket. */
+	/*
+	 * The longest latency since the start is from an earlier window. The longest latency of
+	 * this window is in the same bucket.
+	 */
 	memset(&before, 0, sizeof(before));
 	count_one(&before, 10080);
 	now = before;
@@ -223,7 +241,7 @@ TEST(test_hist_max_error)
 	assert_int_equal(hist_index(10080), hist_index(10050));
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
-	/* The largest since the start is of this window and exact. */
+	/* The longest latency since the start is from this window, so the maximum is exact. */
 	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
@@ -269,7 +287,7 @@ TEST(test_verdicts)
 		assert_int_equal(verdict_of(true, thesis[i].claimed_us * 1000, &s, 700),
 				 thesis[i].verdict);
 	}
-	/* Within the uncertainty a maximum does not exceed. */
+	/* If a maximum exceeds the claim by at most the uncertainty, the verdict is "within". */
 	s.max_ns = 10700;
 	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;
@@ -283,7 +301,10 @@ TEST(test_verdicts)
 	assert_string_equal(wake_verdict_names[WAKE_EXCEEDS], "exceeds");
 }
 
-/* Only wake-ups from the claimed state count. An awake package verifies only the core. */
+/*
+ * Only wake-ups from the claimed idle state count. If the package stayed awake, the claim is
+ * verified only for the core.
+ */
 TEST(test_verdict_entered)
 {
 	struct wake_summary s = {.count = 100, .max_ns = 90000};
@@ -294,11 +315,11 @@ TEST(test_verdict_entered)
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e.package_awake = 100;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
-	/* A larger latency exceeds even if the package stayed awake. */
+	/* A latency above the claim has the verdict "exceeds", even if the package stayed awake. */
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
 	e.package_slept = 1;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* In C1 the package never sleeps. */
+	/* In C1 the package never sleeps, so the claim of C1 is verified for the core alone. */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	/* At the wake-up with the longest latency, the core had not entered the idle state. */
@@ -319,11 +340,14 @@ TEST(test_prewake)
 
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.ns == 56200 && fabs(pre.ratio - 0.76) < 0.005 && pre.significant);
-	/* The medians differ by less than the timestamps' uncertainty. */
+	/* The medians of the two sources differ by less than the uncertainty of the timestamps. */
 	other.median_ns = 17700;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
-	/* The medians differ by less than the total error of the two. */
+	/*
+	 * The medians differ by more than twice the uncertainty of the timestamps, but by less than
+	 * the sum of the errors of both medians.
+	 */
 	other.median_ns = 18000;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
@@ -369,7 +393,7 @@ TEST(test_calibrate_stamp)
 	assert_int_equal(c.stamp.spread_ns, 0);
 	wake_calibrate_stamp(between, 20, 200, &c);
 	assert_true(c.known);
-	/* The event is 0 to 57 ns before its timestamp. */
+	/* Successive timestamps are 57 ns apart, so an event is 0 to 57 ns before its timestamp. */
 	assert_int_equal(c.stamp.median_ns, 28);
 	assert_int_equal(c.stamp.spread_ns, 29);
 	wake_calibrate_stamp(between, 0, 0, &c);
@@ -382,7 +406,10 @@ TEST(test_calibrate_stamp)
 				  sizeof(struct wake_candidate),                                 \
 			  budget)
 
-/* A limit allows all states with smaller claims, so all must fit the budget. */
+/*
+ * A latency limit allows every idle state whose claimed latency is at most the limit, so all these
+ * states must fit the budget.
+ */
 TEST(test_budget_state)
 {
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {90, 60}), 1);
@@ -396,7 +423,10 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
-	/* A limit that allows the deep state also allows the slow one. */
+	/*
+	 * A shallow state is too slow. No deeper state is chosen, because a limit that allows the
+	 * deeper state also allows the shallow state.
+	 */
 	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }
 

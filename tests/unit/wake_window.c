@@ -141,7 +141,10 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/* A histogram is copied only with a new wake-up, which may have 0 ns. */
+/*
+ * A window copies a histogram only if it has a new wake-up. A wake-up with a latency of 0 ns counts
+ * as new.
+ */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

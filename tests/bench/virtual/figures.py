@@ -5,7 +5,7 @@ import json
 import math
 from collections import namedtuple
 
-# Only typical, mean and error are saved. The other members are None in saved figures.
+# Files have only typical, mean and error. The other members of a figure from a file are None.
 Figure = namedtuple("Figure", "typical mean error share low high nr", defaults=[None] * 4)
 SAVED = 3
 NOTHING, AGAIN = "nothing", "nothing again"

@@ -231,7 +231,8 @@ def runq_table(all_found, workloads=("pipe", "wakeup")):
 
 
 def between_marks(path, *parts, begin=BEGIN):
-    """Returns the text of the file @path, with the lines of @parts in place of the text between each pair of marks."""
+    """Returns the text of the file @path. The lines of @parts[i] replace the text between the
+    i-th pair of marks."""
     rest, made = path.read_text(), ""
     for lines in parts:
         before, rest = rest.split(begin, 1)

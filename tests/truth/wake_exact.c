@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "idle_log.h"
 #include "live.h"
@@ -19,10 +21,10 @@
 #define POINTS_FILE "/tmp/points.json"
 #define SLEEPS	    60
 /*
- * Minimum number of sleeps that end with the event to be measured. Some sleeps coincide with other
- * work of the kernel, and the core is then not idle.
+ * Number of sleeps whose times are used: the shortest ones. Some of the SLEEPS sleeps coincide with
+ * other work of the kernel. The event then comes later, or the core is not idle and has no event.
  */
-#define SLEEPS_LEAST 50
+#define SLEEPS_USED 50
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
 /*
@@ -42,6 +44,11 @@ struct bounds {
 	double low_ns, high_ns;
 };
 
+static int compare_u64(const void *a, const void *b)
+{
+	return CMP(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
 /* Returns the first timestamp of the log at or after @ns, or 0. */
 static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 {
@@ -60,7 +67,7 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
  */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {
-	struct bounds b = {.low_ns = INFINITY};
+	uint64_t delay_ns[SLEEPS];
 	int empty[MORE], seen = 0, rc;
 	struct idle_log log;
 	struct err err = {0};
@@ -76,9 +83,7 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 		/* The core was not idle when the timer expired, so the core had no idle exit. */
 		if (!stamp)
 			continue;
-		seen++;
-		b.low_ns = fmin(b.low_ns, (double)(stamp - expiry));
-		b.high_ns = fmax(b.high_ns, (double)(stamp - expiry));
+		delay_ns[seen++] = stamp - expiry;
 	}
 	if (!rc)
 		idle_log_close(&log);
@@ -86,10 +91,13 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 		close(empty[i]);
 	if (rc && rc != -ENOENT)
 		live_fail_all("%s", err.what);
-	if (!rc && seen < SLEEPS_LEAST)
+	if (rc)
+		return false;
+	if (seen < SLEEPS_USED)
 		live_fail_all("%d of %d sleeps end with the event", seen, SLEEPS);
-	*ret_bounds = b;
-	return !rc;
+	qsort(delay_ns, seen, sizeof(*delay_ns), compare_u64);
+	*ret_bounds = (struct bounds){(double)delay_ns[0], (double)delay_ns[SLEEPS_USED - 1]};
+	return true;
 }
 
 /*
@@ -154,7 +162,8 @@ static void judge_latencies(const struct bounds *b)
 	live_note("overhead %.0f ns was subtracted, uncertainty %.0f ns",
 		  live_number(run, "overhead_ns"), live_number(run, "uncertainty_ns"));
 	live_ok(taken >= 90, "%zu points count", taken);
-	live_ok(right == taken,
+	/* Wake-ups of subtick coincide with other work of the kernel as often as the sleeps. */
+	live_ok(right * SLEEPS >= taken * SLEEPS_USED,
 		"%zu of %zu latencies, %.0f to %.0f ns, are within %.0f to %.0f ns of the expiry",
 		right, taken, low, high, b->low_ns - STEP_NS, b->high_ns + STEP_NS);
 	json_decref(run);

@@ -268,10 +268,10 @@ static void test_prewake(void)
 	json_t *root = run("timer,remote");
 
 	live_ok(live_number(root, "asked_total") == 2 * ASKED, "both sources: points of each");
-	live_ok(json_array_size(json_object_get(root, "prewake")) >= 1 ||
-			live_number(root, "taken_total") == 0,
-		"both sources: pre-wake is reported (%.0f ns)",
-		live_number(root, "prewake.0.prewake_ns"));
+	/* A busy core has few points, and pre-wake needs points of both sources in one state. */
+	live_idle_ok(cpu, json_array_size(json_object_get(root, "prewake")) >= 1,
+		     "both sources: pre-wake is reported (%.0f ns)",
+		     live_number(root, "prewake.0.prewake_ns"));
 	json_decref(root);
 }
 

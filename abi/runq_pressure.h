@@ -81,9 +81,9 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * Counters of a cgroup with its descendants. Each time in struct runq_pressure_group is the sum of
- * the end times of all intervals minus the sum of the start times. An interval that has not ended
- * has no end time, so the reader adds the current time to the sum.
+ * Counters of a cgroup with its descendants. Each member that is a time has the sum of the end times
+ * of all intervals minus the sum of their start times. An interval that has not ended has no end
+ * time, so the reader adds the current time to the sum.
  */
 struct runq_pressure_group {
 	__u64 own; /* numbers of the cgroup's own tasks by state, in one word */

@@ -19,8 +19,8 @@
 /* Interval of attempts to open a missing directory or file. */
 #define RETRY_NS (NSEC_PER_SEC / 2)
 /*
- * Time limit for the file of a new container. A runtime writes the file right after it creates the
- * container's directory.
+ * Time to wait for the file of a new container. A container runtime writes the file right after it
+ * creates the container's directory.
  */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Formats the verdict of audit from the findings of all experiments; lists all tables of audit. */
+/* Formats the verdict of audit from the findings of all experiments. Lists the tables of audit. */
 #include "present/audit.h"
 
 #include <errno.h>

@@ -148,7 +148,7 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 /* Minimum number of windows of a precision_point that precision_estimate() uses. */
 #define PRECISION_MIN_WINDOWS 5
 
-/* Measured errors of the load that /proc/stat shows in windows of one length. */
+/* Measured errors of the CPU load by /proc/stat. All windows have the same length. */
 struct precision_point {
 	uint64_t window_ns;
 	double rms_error;

@@ -76,8 +76,8 @@ static enum state decide_one(const struct claim *claim, enum state state, bool d
 }
 
 /*
- * Applies the result of an attempt to all claims. Returns true if the test needs another attempt: a
- * claim is undecided, and none has failed.
+ * Decides all claims by the result of one attempt of the test. Returns true if the test needs
+ * another attempt: a claim is undecided, and none has failed.
  */
 static bool decide(struct claim_set *set, const struct verdict *verdict, bool first)
 {

@@ -70,10 +70,10 @@ static double sum_of(const json_t *root, const char *table, const char *key)
  * In the output of `subtick load --irq --tasks`, the times of interrupt lines sum to the hardirq
  * time, and the times of tasks sum to the task time. Stolen time is subtracted from the totals
  * only, not from the rows of lines and tasks. subtick reads the lines after the totals, so an
- * interrupt may occur between the two reads. An interrupt in progress at the end of the window
- * counts in the hardirq total of this window, but in the lines of the next window. In a window of
- * 0.5 s, the sum of the lines may be 100 us less than the hardirq time, or 5 ms plus the stolen
- * time more than the hardirq time.
+ * interrupt may occur between the two reads. If an interrupt runs at the end of a window, the
+ * hardirq total counts its time in the window, and the lines count its time in the next window. In
+ * a window of 0.5 s, the sum of the lines may be 100 us less than the hardirq time, or 5 ms plus the
+ * stolen time more than the hardirq time.
  */
 static void check_who(void)
 {

@@ -44,7 +44,7 @@
 /*
  * Allowed difference between the peak of resident memory and the minimum of resident memory in the
  * first minute. First cause of a peak: a delayed window contains all cgroups that ended during the
- * delay. Second cause: the exporter returns free memory to the kernel only with every eighth
+ * delay. Second cause: the exporter returns free memory to the kernel only with every 16th
  * window.
  */
 #define PEAK_BYTES (4 << 20)

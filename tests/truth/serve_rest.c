@@ -140,8 +140,8 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 	live_sleep_ms(WARM_MS);
 	windows(was);
 	/*
-	 * Start the measurement two windows after the scrape by windows(), so that this scrape adds
-	 * no instructions to the measurement.
+	 * windows() scrapes the exporter. The measurement starts 2 s later, so that it does not
+	 * include instructions of this scrape.
 	 */
 	live_sleep_ms(2000);
 	began_ns = ran_ns(pid);

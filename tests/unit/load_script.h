@@ -91,8 +91,8 @@ static inline void script_softirq(u64 ns, const u64 *arg)
 }
 
 /*
- * Words of scripts: "idle STATE", "exit", "irq END" or "irq+" and "irq-", "softirq VECTOR END" or
- * "softirq+ VECTOR" and "softirq- VECTOR".
+ * Words of scripts: "idle STATE", "exit", "irq END", "softirq VECTOR END". A word with + or - is
+ * only the start or the end: "irq+", "irq-", "softirq+ VECTOR", "softirq- VECTOR".
  */
 #define LOAD_WORDS                                                                                 \
 	{"idle", .run = script_idle}, {"exit", .run = script_exit}, {"irq", .run = script_irq},    \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests noise with a simulated source: parts, closure error, verdict, missing values. */
+/* Tests the noise meter with a simulated source: parts, closure error, verdict, missing values. */
 #include "measure/noise/noise.h"
 #include "present/noise.h"
 #include "report_rows.h"

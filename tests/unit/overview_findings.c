@@ -393,7 +393,7 @@ TEST(short_lived)
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms "
 	       "per second, 100 % of its waiting (p99 5 ms)");
-	/* If the cgroup has no setting file, the advice changes the parent's policy. */
+	/* Without a weight that can be set, the advice changes the policy of the parent process. */
 	scene.window.nr_settings = 0;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	s->parent = 7;

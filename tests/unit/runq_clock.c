@@ -64,7 +64,7 @@ static s64 look(struct core *core, u64 past, u64 late)
 	return (s64)found - (s64)late;
 }
 
-/* The run queue's clock lags at every second switch, as if each wake-up preempted a busy task. */
+/* The run queue's clock lags at every second switch. Wake-ups that preempt a busy task do this. */
 static s64 worst_of(struct core *core, int looks, u64 past)
 {
 	s64 worst = 0;

@@ -198,7 +198,7 @@ TEST_WITH(throttled_per_task, reset, NULL)
 	wake(6100, &task[3]);
 	swap(6500, &task[1], &task[2], false);
 	swap(7000, &task[2], &task[3], true);
-	/* The cgroup of tasks 1, 2 and 3 was throttled from 2000 ns to 6000 ns, when task 1 ran. */
+	/* The cgroup of tasks 1, 2 and 3 was throttled from 2000 to 6000 ns. Then task 1 ran. */
 	assert_int_equal(throttled_of(11), 4000);
 	assert_int_equal(throttled_of(12), 4000);
 	assert_int_equal(throttled_of(13), 0);

@@ -25,7 +25,8 @@ struct wake_run {
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
-	bool sender_shares_package; /* true if the sender's package contains a measured core */
+	/* true if a measured core is in the package of the sending core */
+	bool sender_shares_package;
 	bool sender_moved; /* true if the sender's core went offline, which ended the run */
 	struct err err;
 };

@@ -175,7 +175,7 @@ struct wake_window {
 	 * kernel has no tracepoint for IPIs
 	 */
 	bool launch_at_waking;
-	/* source remote: true if the sender's package contains a measured core */
+	/* only source remote: true if a measured core is in the package of the sending core */
 	bool sender_shares_package;
 	bool sender_offline;   /* true if the sender's core went offline, which ended the run */
 	bool stopped;	       /* true if the user stopped the run early */

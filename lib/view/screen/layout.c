@@ -55,7 +55,9 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	return true;
 }
 
-/* Lays out the CPUs as lines such as "123-186 […]". A line has a power of two of CPUs. */
+/*
+ * Lays out the CPUs as lines such as "123-186 […]". The number of CPUs in a line is a power of two.
+ */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int label = 2 * wants->name_width + 1 + 1, per_row = 8;

@@ -96,12 +96,13 @@ static void name_process(struct victim *v)
 {
 	const struct suspects *tasks = &v->o->suspects;
 	const struct runq_group *group = v->group->party.group;
-	uint64_t all = 0, most = 0;
+	uint64_t all = 0, most = 0, users = 0;
 
 	for_each_suspect(s, tasks) {
-		uint64_t sleeps = 0;
+		uint64_t sleeps = 0, own = suspect_in(s, group) ? s->sleeps : 0;
 
-		all += suspect_in(s, group) ? s->sleeps : 0;
+		all += own;
+		users += s->pid && !s->kthread ? own : 0;
 		/* Skip tasks of the root cgroup that do not serve requests. */
 		if (!s->pid || s->kthread || !suspect_in(s, group) || starts_processes(tasks, s))
 			continue;
@@ -112,14 +113,16 @@ static void name_process(struct victim *v)
 		most = sleeps;
 		v->process = s;
 	}
-	if (!v->process)
-		return;
 	/*
 	 * Waits after preemptions have no wake-up, so the number of waits can exceed the number of
 	 * wake-ups.
 	 */
 	if (all < v->group->count)
 		all = v->group->count;
+	if (tasks->nr && all)
+		v->users_share = (double)users / (double)all;
+	if (!v->process)
+		return;
 	v->process_share = (double)most / (double)all;
 	if ((double)most * 1e9 < PROCESS_HZ * (double)v->o->runq->window_ns)
 		v->process_share = 0.0;
@@ -141,7 +144,7 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	v->path = runq_party_path(&group->party);
 	v->settings = settings_of(o, v->path);
 	v->delayed = runq_delayed(group);
-	v->process_share = 1.0;
+	v->process_share = v->users_share = 1.0;
 	finding_set(v->who, "%s", v->name);
 	if (group->party.kind != RUNQ_PARTY_GROUP)
 		return;
@@ -397,6 +400,7 @@ static void add_idle_exit_finding(const struct victim *v, uint64_t stolen, struc
 	if (longest > IDLE_EXIT_MAX_NS)
 		lost -= longest < lost ? longest : lost;
 	lost -= stolen < lost ? stolen : lost;
+	lost = (uint64_t)((double)lost * v->users_share);
 	if (!findings_due(report, RULE(IDLE_EXIT), lost))
 		return;
 	f = victim_finding(v, RULE(IDLE_EXIT), lost, lost);

@@ -107,6 +107,11 @@ struct victim {
 	 * rarely for an estimate. 1.0 if the victim is not the root cgroup.
 	 */
 	double process_share;
+	/*
+	 * Share of the root cgroup's waits that are waits of processes. Kernel threads and exited
+	 * processes serve no requests. 1.0 if the victim is not the root cgroup.
+	 */
+	double users_share;
 	/* task that was runnable but never ran in the window, or NULL */
 	const struct suspect *starved;
 	/*

@@ -566,6 +566,23 @@ TEST(idle_exit)
 	EXPECT(NULL);
 }
 
+/* Kernel threads serve no requests, so their waits for idle cores do not count. */
+TEST(idle_exit_of_the_root_cgroup)
+{
+	struct suspect *web;
+
+	begin();
+	scene.paths[0].path = "/";
+	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
+	task(2, "kworker/0:1", "/", 1)->kthread = true;
+	scene.suspects[0].sleeps = 9000;
+	web = task(9, "web", "/", 1);
+	web->sleeps = 1000;
+	EXPECT(NULL);
+	web->sleeps = 6000;
+	EXPECT("idle_exit", "/", "", "", "", "/ waits for idle cores to wake up: 12 ms per second");
+}
+
 #define LIMIT_LATENCY(value) \
 	"for f in /sys/devices/system/cpu/cpu[0-9]*/power/pm_qos_resume_latency_us; do " \
 	"echo " value " > $f; done"

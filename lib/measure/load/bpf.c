@@ -200,9 +200,9 @@ static int open_skeleton(struct bpf_source *b, struct err *err)
 	if (rc)
 		goto out;
 	sys_bpf_autoload_present(b->core.skel->obj, btf);
-	bpf_object__for_each_program(prog,
-				     b->core.skel->obj) if (!wanted(b, bpf_program__name(prog)))
-		bpf_program__set_autoload(prog, false);
+	bpf_object__for_each_program(prog, b->core.skel->obj)
+		if (!wanted(b, bpf_program__name(prog)))
+			bpf_program__set_autoload(prog, false);
 	b->source.noise_calls = bpf_program__autoload(b->core.skel->progs.load_call_senders);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->core.skel->rodata->send_words = (b->opts.nr_cpus + 63) / 64;

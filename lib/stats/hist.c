@@ -55,8 +55,11 @@ int hist_add(struct hist *hist, const struct hist *more)
 {
 	const struct hist_entry *a = hist->entries, *b = more->entries;
 	const struct hist_entry *a_end = a + hist->nr, *b_end = b + more->nr;
-	struct hist sum = {.entries = malloc((hist->nr + more->nr + 1) * sizeof(*a))};
+	struct hist sum = {0};
 
+	if (!more->nr)
+		return 0;
+	sum.entries = malloc((hist->nr + more->nr) * sizeof(*a));
 	if (!sum.entries)
 		return -ENOMEM;
 	while (a < a_end || b < b_end) {

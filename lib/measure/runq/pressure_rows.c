@@ -56,8 +56,10 @@ int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 
 void runq_pressures_drop(struct runq_pressures *p)
 {
+	/* Unused elements are not written, because their pages need no memory. */
 	array_for_each(known, p->known, RUNQ_PRESSURE_NR)
-		known->kept = (struct runq_pressure_times){0};
+		if (known->key)
+			known->kept = (struct runq_pressure_times){0};
 }
 
 void runq_pressures_close(struct runq_pressures *p)

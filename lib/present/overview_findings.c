@@ -83,7 +83,7 @@ static void split_waits(struct victim *v)
 static bool starts_processes(const struct suspects *tasks, const struct suspect *s)
 {
 	for_each_suspect(job, tasks)
-		if (!job->pid && job->parent == s->tgid && job->count >= SHORT_LIVED)
+		if (!job->pid && job->started_by == s->tgid && job->count >= SHORT_LIVED)
 			return true;
 	return false;
 }

@@ -344,12 +344,13 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 	}
 	for_each_task(s, o, sums.path)
 	{
-		if (sums.exited && !is_realtime(s) && has_name(s, sums.exited->name) && s->parent &&
-		    s->parent == sums.exited->parent)
+		if (sums.exited && !is_realtime(s) && has_name(s, sums.exited->name) &&
+		    s->started_by && s->started_by == sums.exited->started_by)
 			sums.siblings_ns += s->ns;
 	}
 	for_each_suspect(s, &o->suspects)
-		if (sums.exited && !sums.parent && s->pid > 1 && s->pid == sums.exited->parent &&
+		if (sums.exited && !sums.parent && s->pid > 1 &&
+		    s->pid == sums.exited->started_by &&
 		    (!sums.top || !strcmp(s->cgroup, sums.path)))
 			sums.parent = s;
 	*ret_sums = sums;

@@ -245,9 +245,9 @@ TEST(siblings_of_exited)
 	s = task(0, "cronjob", "", 100);
 	s->count = 5;
 	s->cgroup_id = 2;
-	s->parent = 7;
+	s->started_by = 7;
 	for (uint32_t pid = 8; pid < 10; pid++)
-		task(pid, "cronjob", "/", 300)->parent = 7;
+		task(pid, "cronjob", "/", 300)->started_by = 7;
 	task(6, "service", "/app", 300);
 	task(7, "crond", "/", 2);
 	settings("/app");
@@ -256,7 +256,7 @@ TEST(siblings_of_exited)
 	       "$d/cpu.idle && echo 7 > $d/cgroup.procs",
 	       NULL);
 	/* Running tasks with the same name have another parent and use more CPU time. */
-	scene.suspects[1].parent = scene.suspects[2].parent = 5;
+	scene.suspects[1].started_by = scene.suspects[2].started_by = 5;
 	EXPECT("neighbour", "/app", "/: cronjob", "", "for p in 8 9; do chrt -i -p 0 $p; done",
 	       NULL);
 }

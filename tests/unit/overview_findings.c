@@ -396,7 +396,7 @@ TEST(short_lived)
 	/* Without a weight that can be set, the advice changes the policy of the parent process. */
 	scene.window.nr_settings = 0;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
-	s->parent = 7;
+	s->started_by = 7;
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms)");
@@ -445,7 +445,7 @@ TEST(short_lived_victims)
 	       "second, 100 % of its waiting (p99 5 ms)");
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
-	s->parent = 7;
+	s->started_by = 7;
 	/*
 	 * No command is advised: the children would inherit the policy of the parent, and the
 	 * parent would still wait.
@@ -468,7 +468,7 @@ TEST(short_lived_victims)
 	s = task(0, "bomb", "", 800);
 	s->count = 2000;
 	s->cgroup_id = 1;
-	s->parent = 7;
+	s->started_by = 7;
 	task(7, "sh", "/cron", 900);
 	task(8, "burner", "/batch", 900);
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
@@ -489,7 +489,7 @@ TEST(short_lived_beside_hog)
 	s = task(0, "httpd", "", 300);
 	s->count = 20;
 	s->cgroup_id = 1;
-	s->parent = 7;
+	s->started_by = 7;
 	task(7, "httpd", "/app", 50);
 	task(8, "burner", "/batch", 1600)->sleeps = 0;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
@@ -497,7 +497,7 @@ TEST(short_lived_beside_hog)
 	       "(PID 8) uses 1.6 CPUs");
 	/* PID 1 is the parent of orphaned processes, but did not start the processes. */
 	s->cgroup_id = 2;
-	s->parent = 1;
+	s->started_by = 1;
 	scene.paths[1].path = "/";
 	scene.suspects[2].ns = 0;
 	task(1, "init", "/", 5);

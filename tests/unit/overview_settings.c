@@ -124,7 +124,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	assert_string_equal(found.list[1].name, "cron");
 	assert_int_equal(found.list[1].count, 2);
 	assert_int_equal(found.list[1].cgroup_id, 1);
-	assert_int_equal(found.list[1].parent, 3);
+	assert_int_equal(found.list[1].started_by, 3);
 	assert_int_equal(found.list[2].count, 1);
 	assert_int_equal(found.list[3].pid, 0);
 	assert_string_equal(found.list[3].name, "reused");
@@ -159,13 +159,13 @@ TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
 	assert_int_equal(suspects_read(tree->root, list, ARRAY_SIZE(list), false, &found), 0);
 	assert_string_equal(found.list[0].name, "cc1");
 	assert_int_equal(found.list[0].count, 2);
-	assert_int_equal(found.list[0].parent, 3);
+	assert_int_equal(found.list[0].started_by, 3);
 	assert_int_equal(found.list[1].pid, 8);
-	assert_int_equal(found.list[1].parent, 3);
+	assert_int_equal(found.list[1].started_by, 3);
 	assert_string_equal(found.list[2].name, "bash");
-	assert_int_equal(found.list[2].parent, 20);
+	assert_int_equal(found.list[2].started_by, 20);
 	assert_string_equal(found.list[3].name, "gzip");
-	assert_int_equal(found.list[3].parent, 20);
+	assert_int_equal(found.list[3].started_by, 20);
 	free(found.list);
 }
 

@@ -26,8 +26,10 @@
 /* A task that ran in the window. */
 struct ran {
 	struct load_task task;
-	uint32_t started_by; /* see suspect.parent */
+	uint32_t started_by; /* see struct suspect */
 	bool exited;
+	/* the task has exited, or a task with the same name and parent has exited */
+	bool short_lived;
 };
 
 /* Maximum number of short-lived ancestors to skip. Processes of a build or a script have fewer. */
@@ -82,8 +84,7 @@ static size_t merge(const struct load_task *tasks, size_t nr, struct ran *ran,
 	return left;
 }
 
-/* Returns true if @one has exited, or if a task with the same name and parent has exited. */
-static bool is_short_lived(const struct ran *ran, size_t nr, const struct ran *one)
+static bool find_short_lived(const struct ran *ran, size_t nr, const struct ran *one)
 {
 	if (one->exited)
 		return true;
@@ -105,7 +106,7 @@ static uint32_t find_started_by(const struct ran *ran, size_t nr, const struct r
 	for (int i = 0; i < GENERATIONS_MAX; i++) {
 		const struct ran *found = bsearch(&parent, ran, nr, sizeof(*ran), same_pid);
 
-		if (!found || !is_short_lived(ran, nr, found))
+		if (!found || !found->short_lived)
 			break;
 		parent.task.pid = found->task.parent;
 	}
@@ -215,6 +216,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 	array_for_each(one, ran, nr)
 		one->exited = !sys_exists(root, SYS_PATH("/proc/%u", one->task.pid));
 	array_for_each(one, ran, nr)
+		one->short_lived = find_short_lived(ran, nr, one);
+	array_for_each(one, ran, nr)
 		one->started_by = find_started_by(ran, nr, one);
 	qsort(ran, nr, sizeof(*ran), by_time);
 	for (size_t i = 0; i < nr; i++) {
@@ -224,7 +227,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 				      .ns = task->ns,
 				      .count = 1,
 				      .sleeps = task->sleeps,
-				      .parent = ran[i].started_by,
+				      .started_by = ran[i].started_by,
 				      .cpu = task->cpu,
 				      .cgroup_id = task->cgroup_id},
 			       *gone;
@@ -247,9 +250,9 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			gone->ns += one.ns;
 			gone->sleeps += one.sleeps;
 			if (!gone->count++)
-				gone->parent = one.parent;
-			else if (gone->parent != one.parent)
-				gone->parent = UINT32_MAX;
+				gone->started_by = one.started_by;
+			else if (gone->started_by != one.started_by)
+				gone->started_by = UINT32_MAX;
 		}
 	}
 	qsort(ret_suspects->list, ret_suspects->nr, sizeof(ret_suspects->list[0]), suspect_by_time);

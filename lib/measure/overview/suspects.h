@@ -50,7 +50,7 @@ struct suspect {
 	 * as exited if a process with the same name and parent exited. 0 if unknown, UINT32_MAX if
 	 * the tasks of the row have several such ancestors.
 	 */
-	uint32_t parent;
+	uint32_t started_by;
 	uint32_t cpu;	       /* CPU on which the task had the most CPU time */
 	struct cpuset allowed; /* affinity of the task; empty if unknown */
 };

@@ -242,9 +242,7 @@ TEST(siblings_of_exited)
 
 	begin();
 	wait_for("/", 300, 0);
-	s = task(0, "cronjob", "", 100);
-	s->count = 5;
-	s->cgroup_id = 2;
+	s = exited("cronjob", 100, 5, 2);
 	s->started_by = 7;
 	for (uint32_t pid = 8; pid < 10; pid++)
 		task(pid, "cronjob", "/", 300)->started_by = 7;

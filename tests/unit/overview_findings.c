@@ -386,9 +386,7 @@ TEST(short_lived)
 	begin();
 	wait_for("/batch", 300, 0);
 	settings("/batch");
-	s = task(0, "cronjob", "", 800);
-	s->count = 100;
-	s->cgroup_id = 2;
+	s = exited("cronjob", 800, 100, 2);
 	task(7, "sh", "/batch", 20);
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms "
@@ -437,9 +435,7 @@ TEST(short_lived_victims)
 
 	begin();
 	wait_for("/app", 300, 600);
-	s = task(0, "bomb", "", 1000);
-	s->count = 2000;
-	s->cgroup_id = 1;
+	s = exited("bomb", 1000, 2000, 1);
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL,
 	       "short-lived processes of /app (2000 bomb per second) make /app wait: 30 ms per "
 	       "second, 100 % of its waiting (p99 5 ms)");
@@ -465,9 +461,7 @@ TEST(short_lived_victims)
 	EXPECT("same_group", "/app", "/app", NULL, NULL, NULL);
 	begin();
 	wait_for("/batch", 300, 0);
-	s = task(0, "bomb", "", 800);
-	s->count = 2000;
-	s->cgroup_id = 1;
+	s = exited("bomb", 800, 2000, 1);
 	s->started_by = 7;
 	task(7, "sh", "/cron", 900);
 	task(8, "burner", "/batch", 900);
@@ -486,9 +480,7 @@ TEST(short_lived_beside_hog)
 	 */
 	begin();
 	wait_for("/batch", 300, 0);
-	s = task(0, "httpd", "", 300);
-	s->count = 20;
-	s->cgroup_id = 1;
+	s = exited("httpd", 300, 20, 1);
 	s->started_by = 7;
 	task(7, "httpd", "/app", 50);
 	task(8, "burner", "/batch", 1600)->sleeps = 0;

@@ -119,6 +119,17 @@ static inline struct suspect *task(uint32_t pid, const char *name, const char *c
 	return s;
 }
 
+/* Adds the row of @count exited processes of the cgroup with id @cgroup_id. */
+static inline struct suspect *exited(const char *name, uint64_t ms, uint64_t count,
+				     uint64_t cgroup_id)
+{
+	struct suspect *s = task(0, name, "", ms);
+
+	s->count = count;
+	s->cgroup_id = cgroup_id;
+	return s;
+}
+
 static inline struct settings *settings(const char *path)
 {
 	struct settings *s = &scene.window.settings[scene.window.nr_settings++];

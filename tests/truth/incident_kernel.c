@@ -328,46 +328,35 @@ void incident_spinners(void)
 }
 
 /*
- * Starts a shell every 160 ms. Each shell starts two processes "gzip" and exits, so the parent of
- * the processes is then PID 1.
+ * A shell that starts two processes "gzip" and exits, so the parent of the processes is then PID 1.
  */
-void incident_cron(void)
+static void cron_shell(const void *unused)
 {
-	uint64_t next = clock_mono_ns();
-
-	signal(SIGCHLD, SIG_IGN);
-	for (;;) {
-		if (!fork()) {
-			prctl(PR_SET_NAME, "gzip");
-			if (!fork() || !fork())
-				incident_burn(60 * NSEC_PER_MSEC);
-			_exit(0);
-		}
-		next += 160 * NSEC_PER_MSEC;
-		truth_sleep_until(next);
-	}
+	prctl(PR_SET_NAME, "gzip");
+	if (!fork() || !fork())
+		incident_burn(60 * NSEC_PER_MSEC);
 }
 
-/* Starts a shell every 50 ms. Each shell starts a compiler, and exits after the compiler. */
+void incident_cron(void)
+{
+	incident_fork_every(160 * NSEC_PER_MSEC, cron_shell, NULL);
+}
+
+/* A shell that starts a compiler, and exits after the compiler. */
+static void build_shell(const void *unused)
+{
+	prctl(PR_SET_NAME, "sh");
+	if (!fork()) {
+		prctl(PR_SET_NAME, "cc1");
+		incident_burn(12 * NSEC_PER_MSEC);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
 void incident_build(void)
 {
-	uint64_t next = clock_mono_ns();
-
-	signal(SIGCHLD, SIG_IGN);
-	for (;;) {
-		if (!fork()) {
-			prctl(PR_SET_NAME, "sh");
-			if (!fork()) {
-				prctl(PR_SET_NAME, "cc1");
-				incident_burn(12 * NSEC_PER_MSEC);
-				_exit(0);
-			}
-			wait(NULL);
-			_exit(0);
-		}
-		next += 50 * NSEC_PER_MSEC;
-		truth_sleep_until(next);
-	}
+	incident_fork_every(50 * NSEC_PER_MSEC, build_shell, NULL);
 }
 
 static void *serve(void *unused)

@@ -94,20 +94,27 @@ void incident_burn(uint64_t ns)
 	}
 }
 
-static void __attribute__((noreturn)) fork_often(const struct incident_load *load)
+static void burn_once(const void *arg)
+{
+	const struct incident_load *load = arg;
+
+	/* A process that computes for long would still run in the next incident. */
+	if (load->burn_us > 100000)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	incident_burn(load->burn_us * NSEC_PER_USEC);
+}
+
+void incident_fork_every(uint64_t period_ns, void (*child)(const void *arg), const void *arg)
 {
 	uint64_t next = clock_mono_ns();
 
 	signal(SIGCHLD, SIG_IGN);
 	for (;;) {
 		if (!fork()) {
-			/* A process that computes for long would still run in the next incident. */
-			if (load->burn_us > 100000)
-				prctl(PR_SET_PDEATHSIG, SIGKILL);
-			incident_burn(load->burn_us * NSEC_PER_USEC);
+			child(arg);
 			_exit(0);
 		}
-		next += NSEC_PER_SEC / load->forks_hz;
+		next += period_ns;
 		truth_sleep_until(next);
 	}
 }
@@ -174,7 +181,7 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 	if (load->run)
 		load->run();
 	if (load->forks_hz)
-		fork_often(load);
+		incident_fork_every(NSEC_PER_SEC / load->forks_hz, burn_once, load);
 	for (;;) {
 		incident_burn(load->burn_us * NSEC_PER_USEC);
 		/*

@@ -120,6 +120,10 @@ void incident_end(const struct incident *incident);
 /* Keeps the CPU busy for @ns, and makes QEMU switch between the two CPUs at least every 20 us. */
 void incident_burn(uint64_t ns);
 
+/* Starts a process every @period_ns. Each process calls @child with @arg and exits. */
+void incident_fork_every(uint64_t period_ns, void (*child)(const void *arg), const void *arg)
+	__attribute__((noreturn));
+
 /* Functions of incident_kernel.c, which cause work in the kernel. */
 void incident_registered(void);
 void incident_membarrier(void);

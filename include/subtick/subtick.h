@@ -87,19 +87,19 @@ enum subtick_list {
 };
 
 /*
- * Kinds of groups. Only rows of kind SUBTICK_PARTY_GROUP have an id and names. In rows of a kind
- * other than SUBTICK_PARTY_GROUP, SUBTICK_CGROUP is a word such as "(idle)".
+ * Who a row is about. Only rows with SUBTICK_WHO_GROUP have an id and names. In rows with another
+ * value, SUBTICK_CGROUP is a word such as "(idle)".
  */
-enum subtick_party {
-	SUBTICK_PARTY_GROUP,
-	SUBTICK_PARTY_ENDED,	  /* a group that ended before subtick read its name */
-	SUBTICK_PARTY_IDLE,	  /* culprit: the idle state that the core had to leave */
-	SUBTICK_PARTY_KTHREADS,	  /* culprit: kernel threads */
-	SUBTICK_PARTY_QUOTA,	  /* culprit: the CPU quota of the victim's or a parent cgroup */
-	SUBTICK_PARTY_UNKNOWN,	  /* no culprit: the wait began before the first recorded switch */
-	SUBTICK_PARTY_OTHER_CORE, /* no culprit: the task waited in another core's run queue */
-	SUBTICK_PARTY_OTHER,	  /* all groups that have no separate row */
-	SUBTICK_PARTY_EXCLUDED,	  /* groups that a rule excludes */
+enum subtick_who {
+	SUBTICK_WHO_GROUP,
+	SUBTICK_WHO_ENDED,	/* a group that ended before subtick read its name */
+	SUBTICK_WHO_IDLE,	/* culprit: the idle state that the core had to leave */
+	SUBTICK_WHO_KTHREADS,	/* culprit: kernel threads */
+	SUBTICK_WHO_QUOTA,	/* culprit: the CPU quota of the victim's or a parent cgroup */
+	SUBTICK_WHO_UNKNOWN,	/* no culprit: the wait began before the first recorded switch */
+	SUBTICK_WHO_OTHER_CORE, /* no culprit: the task waited in another core's run queue */
+	SUBTICK_WHO_OTHER,	/* all groups that have no separate row */
+	SUBTICK_WHO_EXCLUDED,	/* groups that a rule excludes */
 };
 
 /*
@@ -119,7 +119,7 @@ enum subtick_key {
 	SUBTICK_FLAGS, /* enum subtick_flag */
 
 	/* Keys of a group. */
-	SUBTICK_PARTY, /* enum subtick_party */
+	SUBTICK_WHO, /* enum subtick_who */
 	/* path; name of a group of cgroups, such as a namespace; or a word such as "(idle)" */
 	SUBTICK_CGROUP,
 	SUBTICK_CGROUP_ID,

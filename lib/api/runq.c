@@ -11,8 +11,8 @@
 _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 		       (int)SUBTICK_PER_CPU == (int)RUNQ_PER_CPU &&
 		       SUBTICK_PER_VCPU - SUBTICK_PER_POD == ROLLUP_VCPU - ROLLUP_POD &&
-		       (int)SUBTICK_PARTY_EXCLUDED == (int)RUNQ_PARTY_EXCLUDED &&
-		       (int)SUBTICK_PARTY_QUOTA == (int)RUNQ_PARTY_QUOTA &&
+		       (int)SUBTICK_WHO_EXCLUDED == (int)RUNQ_PARTY_EXCLUDED &&
+		       (int)SUBTICK_WHO_QUOTA == (int)RUNQ_PARTY_QUOTA &&
 		       SUBTICK_UNKNOWN_NS - SUBTICK_IDLE_EXIT_NS == RUNQ_UNKNOWN &&
 		       SUBTICK_THROTTLED_NS - SUBTICK_IDLE_EXIT_NS == RUNQ_THROTTLED,
 	       "the public numbers are the internal numbers");
@@ -72,9 +72,9 @@ static void get_party(const struct runq_party *party, enum subtick_key key, stru
 	api_column(group_columns, ARRAY_SIZE(group_columns), group, SUBTICK_GROUPS, key, ret);
 	api_column(names_columns, ARRAY_SIZE(names_columns), group->names ?: &no_names, SUBTICK_GROUPS, key,
 		   ret);
-	if (key == SUBTICK_PARTY)
+	if (key == SUBTICK_WHO)
 		figure_u64(ret, party->kind);
-	if (key == SUBTICK_PARTY || key == SUBTICK_CGROUP)
+	if (key == SUBTICK_WHO || key == SUBTICK_CGROUP)
 		ret->text = runq_party_path(party);
 }
 

@@ -61,7 +61,7 @@ static void check_row(struct subtick *ctx, const char *cgroup)
 		live_fail_all("%s", subtick_error());
 	row = row_of(window, SUBTICK_GROUPS, cgroup);
 	for (size_t i = 0; i < subtick_rows(window, SUBTICK_GROUPS); i++)
-		named += number(window, SUBTICK_GROUPS, i, SUBTICK_PARTY) == SUBTICK_PARTY_GROUP;
+		named += number(window, SUBTICK_GROUPS, i, SUBTICK_WHO) == SUBTICK_WHO_GROUP;
 	while (nr_le < 4 && !subtick_bucket(window, SUBTICK_GROUPS, row, nr_le, &le_ns, &le[nr_le]))
 		nr_le++;
 	live_ok(named == 1 && nr_le == 3, "the window has the one cgroup and the three boundaries asked for");

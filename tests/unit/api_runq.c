@@ -87,7 +87,7 @@ static void check_missing(const struct subtick_window *w, enum subtick_list list
 
 static void check_pod(const struct subtick_window *w, enum subtick_list list, size_t row)
 {
-	assert_int_equal(number(w, list, row, SUBTICK_PARTY), SUBTICK_PARTY_GROUP);
+	assert_int_equal(number(w, list, row, SUBTICK_WHO), SUBTICK_WHO_GROUP);
 	assert_int_equal(number(w, list, row, SUBTICK_CGROUP_ID), 7);
 	assert_string_equal(subtick_text(w, list, row, SUBTICK_CGROUP), "/kubepods/pod7");
 	assert_string_equal(subtick_text(w, list, row, SUBTICK_POD_UID), "7");
@@ -202,7 +202,7 @@ TEST(test_groups)
 	assert_int_equal(subtick_bucket(w, SUBTICK_GROUPS, 0, 2, &le, &count), -ERANGE);
 	assert_int_equal(subtick_percentile(w, SUBTICK_GROUPS, 0, 101, &real), -EINVAL);
 	assert_int_equal(subtick_percentile(w, SUBTICK_GROUPS, 1, 50, &real), -ENODATA);
-	assert_int_equal(number(w, SUBTICK_GROUPS, 1, SUBTICK_PARTY), SUBTICK_PARTY_OTHER);
+	assert_int_equal(number(w, SUBTICK_GROUPS, 1, SUBTICK_WHO), SUBTICK_WHO_OTHER);
 	assert_string_equal(subtick_text(w, SUBTICK_GROUPS, 1, SUBTICK_CGROUP), "(other)");
 	check_missing(w, SUBTICK_GROUPS, 1, SUBTICK_MAX_NS);
 	check_missing(w, SUBTICK_GROUPS, 1, SUBTICK_CGROUP_ID);
@@ -237,7 +237,7 @@ TEST(test_blame)
 	assert_int_equal(number(w, SUBTICK_BLAME, 0, SUBTICK_WAIT_NS), 1000);
 	assert_int_equal(number(w, SUBTICK_BLAME, 0, SUBTICK_COUNT), 3);
 	assert_string_equal(subtick_text(w, SUBTICK_BLAME_BY, 1, SUBTICK_CGROUP), "(idle)");
-	assert_int_equal(number(w, SUBTICK_BLAME_BY, 1, SUBTICK_PARTY), SUBTICK_PARTY_IDLE);
+	assert_int_equal(number(w, SUBTICK_BLAME_BY, 1, SUBTICK_WHO), SUBTICK_WHO_IDLE);
 	subtick_close(ctx);
 	opts.blame = RUNQ_NR_BLAME + 1;
 	assert_int_equal(subtick_runq_open(&ctx, &opts), -EINVAL);
@@ -292,7 +292,7 @@ TEST(test_long_waits)
 	assert_string_equal(subtick_text(w, SUBTICK_LONG_WAITS, 0, SUBTICK_POD), "web-1");
 	assert_string_equal(subtick_text(w, SUBTICK_LONG_WAITS_BY, 0, SUBTICK_COMM), "batch");
 	assert_int_equal(number(w, SUBTICK_LONG_WAITS_BY, 0, SUBTICK_PID), 12);
-	assert_int_equal(number(w, SUBTICK_LONG_WAITS_BY, 0, SUBTICK_PARTY), SUBTICK_PARTY_KTHREADS);
+	assert_int_equal(number(w, SUBTICK_LONG_WAITS_BY, 0, SUBTICK_WHO), SUBTICK_WHO_KTHREADS);
 	check_missing(w, SUBTICK_LONG_WAITS_BY, 0, SUBTICK_WAIT_NS);
 	subtick_close(ctx);
 }

@@ -196,9 +196,9 @@ static int check_settings(const struct report *report, const struct audit_opts *
 	if (strcmp(machine, plan.machine))
 		return err_set(err, -EINVAL, "saved on another machine or kernel: %.80s", machine);
 	return check_count(report, "cpu", opts->cpu, "--cpu", err)
-		?: check_count(report, "asked_iterations_total", plan.asked_iterations, "--iterations",
+		?: check_count(report, "requested_iterations_total", plan.asked_iterations, "--iterations",
 			       err)
-		?: check_count(report, "asked_each_ns", plan.asked_each_ns,
+		?: check_count(report, "requested_each_ns", plan.requested_each_ns,
 			       "a time per delay (--budget ÷ number of delays) in ns of", err);
 }
 

@@ -198,7 +198,7 @@ enum subtick_key {
 	/* Keys of the lists of noise. */
 	SUBTICK_KIND, /* enum subtick_noise_kind */
 	SUBTICK_IRQ,  /* interrupt number, only for kind SUBTICK_NOISE_IRQ */
-	SUBTICK_KNOB, /* setting that would move the noise source to another core */
+	SUBTICK_ADVICE, /* setting that would move the noise source to another core */
 	SUBTICK_HARDIRQ_NS,
 	SUBTICK_SOFTIRQ_NS,
 	SUBTICK_KTHREAD_NS,

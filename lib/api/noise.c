@@ -103,7 +103,7 @@ static const struct api_column columns[] = {
 	SOURCE(SUBTICK_KIND, kind),
 	SOURCE(SUBTICK_NAME, name),
 	SOURCE(SUBTICK_IRQ, irq),
-	SOURCE(SUBTICK_KNOB, knob),
+	SOURCE(SUBTICK_ADVICE, knob),
 	SOURCE(SUBTICK_COUNT, count),
 	SOURCE(SUBTICK_SUM_NS, ns),
 	SOURCE(SUBTICK_MAX_NS, longest_ns),

@@ -63,10 +63,10 @@ static const struct table_spec line_table =
 
 static const struct column_spec field_columns[] = {
 	COLUMN(struct audit_delays, M_COMPLETE, complete, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct audit_delays, M_ASKED_DELAYS_TOTAL, nr_asked, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct audit_delays, M_ASKED_ITERATIONS_TOTAL, asked_iterations,
+	COLUMN(struct audit_delays, M_REQUESTED_DELAYS_TOTAL, nr_asked, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_REQUESTED_ITERATIONS_TOTAL, asked_iterations,
 	       .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct audit_delays, M_ASKED_EACH_NS, asked_each_ns, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_REQUESTED_EACH_NS, requested_each_ns, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct audit_delays, M_MACHINE, machine, .flags = COLUMN_DATA_ONLY),
 };
 const struct table_spec audit_delays_fields_table =

@@ -65,7 +65,7 @@ static const struct column_spec error_columns[] = {
 	COLUMN(struct error_row, M_AUDIT_SOURCE, source),
 	COLUMN(struct error_row, M_ERROR_WINDOW_NS, window_ns),
 	COLUMN(struct error_row, M_WINDOWS_TOTAL, e.windows, .flags = COLUMN_LATER),
-	COLUMN(struct error_row, M_VOID_TOTAL, e.voids, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	COLUMN(struct error_row, M_UNAVAILABLE_TOTAL, e.voids, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
 	COLUMN(struct error_row, M_TRUE_RATIO, e.true_ratio, .flags = COLUMN_LATER),
 	COLUMN(struct error_row, M_SHOWN_RATIO, e.shown_ratio, .flags = COLUMN_LATER),
 	COLUMN(struct error_row, M_ERROR_RATIO, e.bias, .flags = COLUMN_LATER),

@@ -79,7 +79,7 @@ struct set_row {
 static const struct column_spec set_columns[] = {
 	COLUMN(struct set_row, M_AUDIT_SET, set),
 	COLUMN(struct set_row, M_INCREMENTS_TOTAL, increments),
-	COLUMN(struct set_row, M_BLURRED_TOTAL, blurred),
+	COLUMN(struct set_row, M_READER_DELAYED_TOTAL, blurred),
 	COLUMN(struct set_row, M_COHERENCE_RATIO, coherence),
 	COLUMN(struct set_row, M_TOP_PEAKS, peaks),
 	COLUMN(struct set_row, M_READ_HZ, read_hz),
@@ -199,7 +199,7 @@ static void add_tables(const struct audit_ticks *t, const struct audit_findings 
 }
 
 static const struct column_spec quality_columns[] = {
-	COLUMN(struct counter_edges, M_BLURRED_TOTAL, blurred),
+	COLUMN(struct counter_edges, M_READER_DELAYED_TOTAL, blurred),
 };
 const struct table_spec audit_blurred_table =
 	TABLE("quality", NULL, quality_columns, .optional = true);

@@ -88,7 +88,7 @@ struct cause_row {
 
 #define CAUSE(id, cause) COLUMN(struct cause_row, id, ns[cause]),
 static const struct column_spec cause_columns[] = {
-	COLUMN(struct cause_row, M_CGROUP, cgroup), COLUMN(struct cause_row, M_TRY_ARM, arm),
+	COLUMN(struct cause_row, M_CGROUP, cgroup), COLUMN(struct cause_row, M_TRY_DURING, arm),
 	COLUMN(struct cause_row, M_SUM_NS, sum_ns), RUNQ_CAUSE_COLUMNS(CAUSE)};
 static const struct table_spec causes_table =
 	TABLE("causes", "what the watched cgroups waited for, all rounds", cause_columns);

@@ -32,7 +32,7 @@ static const struct column_spec fields[] = {
 	OPTIONAL(M_WAKE_TO_NS, to_ns),
 	OPTIONAL(M_WAKE_STEP_RATIO, step_ratio),
 	OPTIONAL(M_WAKE_POINTS_STEP, points_per_step),
-	FIELD(M_WAKE_ASKED, asked),
+	FIELD(M_WAKE_REQUESTED, asked),
 	FIELD(M_WAKE_TAKEN, taken),
 	OPTIONAL(M_WAKE_REJ_BEFORE_IDLE, rejected[WAKE_REJ_BEFORE_IDLE]),
 	OPTIONAL(M_WAKE_REJ_WOKEN_EARLY, rejected[WAKE_REJ_WOKEN_EARLY]),
@@ -274,7 +274,7 @@ static const struct column_spec residency_columns[] = {
 
 static const struct column_spec cpu_columns[] = {
 	COLUMN(struct wake_cpu, M_CPU, cpu),
-	COLUMN(struct wake_cpu, M_WAKE_ASKED, asked),
+	COLUMN(struct wake_cpu, M_WAKE_REQUESTED, asked),
 	COLUMN(struct wake_cpu, M_WAKE_TAKEN, taken),
 	COLUMN(struct wake_cpu, M_WAKE_OVERHEAD_NS, overhead_ns),
 	COLUMN(struct wake_cpu, M_WAKE_UNCERTAINTY_NS, uncertainty_ns, .flags = COLUMN_ROUND),

@@ -155,7 +155,7 @@
 	X(M_TRY_USED, "pairs_total", "used", UNIT_COUNT, "pairs in which both rounds have the figure") \
 	X(M_TRY_CONTROL_RATIO, "control_ratio", "control", UNIT_RATIO,                             \
 	  "A/A control: every second original round compared with the previous original round")    \
-	X(M_TRY_ARM, "arm", "rounds", UNIT_TEXT, "original or changed")                            \
+	X(M_TRY_DURING, "during", "rounds", UNIT_TEXT, "original or changed")                            \
 	X(M_TRY_PAIR, "pair", "pair", UNIT_ID, "number of the pair, from 1")                       \
 	X(M_TRY_FIRST, "first", "first", UNIT_TEXT, "which of the two rounds was first: original or changed") \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
@@ -273,7 +273,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	  "time spent in the state, by its residency counter")                                     \
 	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO,                                  \
 	  "hardware_ns ÷ the time of the sweep")                                                   \
-	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
+	X(M_WAKE_REQUESTED, "requested_total", "requested", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
 	  "estimated time from the idle exit to subtick's own timestamp, already subtracted")      \
@@ -568,7 +568,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_NOISE_NAME, "name", "source", UNIT_TEXT,                                               \
 	  "source of noise: handler or vector as in /proc/interrupts, softirq vector, kernel thread") \
 	X(M_NOISE_TIME_RATIO, "time_ratio", "of core", UNIT_RATIO, "share of the core's window")   \
-	X(M_KNOB, "knob", "what would move it", UNIT_TEXT,                                         \
+	X(M_KNOB, "advice", "what would move it", UNIT_TEXT,                                         \
 	  "setting that would move the source to another core")                                    \
 	X(M_HIT_CGROUP, "cgroup", "hit", UNIT_TEXT,                                                \
 	  "victim: the cgroup of the current task, (idle) or (kernel threads)")                    \

@@ -22,7 +22,7 @@
 	  "readings in which a watched column had changed")                                        \
 	X(M_TOP_PEAKS, "top_peaks", "most frequent intervals", UNIT_TEXT,                          \
 	  "the most frequent times between increments, for people")                                \
-	X(M_BLURRED_TOTAL, "blurred_total", "blurred", UNIT_COUNT,                                 \
+	X(M_READER_DELAYED_TOTAL, "reader_delayed_total", "reader late", UNIT_COUNT,                                 \
 	  "increments left out because the reader was delayed, so that their time is unknown")     \
 	X(M_READ_HZ, "read_hz", "reads/s", UNIT_HZ, "readings of /proc/stat per second")           \
 	X(M_READ_NS, "read_ns", "a read", UNIT_NS, "duration of one read")                         \
@@ -112,18 +112,18 @@
 	  "whether the measurement is complete; false after Ctrl-C or an error")                   \
 	X(M_RESUMED, "resumed", "resumed", UNIT_BOOL,                                              \
 	  "whether the row was measured by the earlier run of --resume")                           \
-	X(M_ASKED_DELAYS_TOTAL, "asked_delays_total", "asked", UNIT_COUNT,                         \
+	X(M_REQUESTED_DELAYS_TOTAL, "requested_delays_total", "requested", UNIT_COUNT,                         \
 	  "number of requested rows")                                                              \
-	X(M_ASKED_ITERATIONS_TOTAL, "asked_iterations_total", "asked loops", UNIT_COUNT,           \
+	X(M_REQUESTED_ITERATIONS_TOTAL, "requested_iterations_total", "requested loops", UNIT_COUNT,           \
 	  "--iterations; null if the loops were limited by time")                                  \
-	X(M_ASKED_EACH_NS, "asked_each_ns", "asked time", UNIT_NS,                                 \
+	X(M_REQUESTED_EACH_NS, "requested_each_ns", "requested time", UNIT_NS,                                 \
 	  "time for each delay; null with --iterations")                                           \
 	X(M_MACHINE, "machine", "machine", UNIT_TEXT, "host name, kernel and CPUs")                \
 	X(M_AUDIT_SOURCE, "shown_by", "source", UNIT_TEXT, "source, as in subtick load")           \
 	X(M_ERROR_WINDOW_NS, "length_ns", "window", UNIT_NS, "length of the windows")              \
 	X(M_WINDOWS_TOTAL, "windows_total", "windows", UNIT_COUNT,                                 \
 	  "number of windows; they overlap")                                                       \
-	X(M_VOID_TOTAL, "void_total", "void", UNIT_COUNT, "windows in which the source had no figure") \
+	X(M_UNAVAILABLE_TOTAL, "unavailable_total", "no figure", UNIT_COUNT, "windows in which the source had no figure") \
 	X(M_TRUE_RATIO, "true_ratio", "true", UNIT_RATIO,                                          \
 	  "true busy ratio, by the reference source")                                              \
 	X(M_SHOWN_RATIO, "shown_ratio", "shown", UNIT_RATIO, "busy ratio by the audited source")   \
@@ -156,7 +156,7 @@
 	  "load; an estimate")                                                                     \
 	X(M_GOOD_01_NS, "good_to_01_percent_ns", "good to 0.1%", UNIT_NS,                          \
 	  "window length from which on 95 of 100 are within 0.1 points; an estimate")              \
-	X(M_WANT_RATIO, "want_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
+	X(M_WANT_RATIO, "precision_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
 	X(M_ROUNDING_WINDOW_NS, "rounding_window_ns", "by rounding", UNIT_NS,                      \
 	  "window in which one unit of the figures is the wanted precision")                       \
 	X(M_SAMPLING_WINDOW_NS, "sampling_window_ns", "by sampling", UNIT_NS,                      \

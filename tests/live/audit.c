@@ -44,7 +44,7 @@ static void check_delays(json_t *root)
 		ran = ran && thread_ns > 0.0 && thread_ns <= live_number(row, "real_ns") &&
 		      live_number(row, "iterations_total") > 0.0;
 	}
-	live_ok((double)i == live_number(root, "asked_delays_total"), "each delay has a row");
+	live_ok((double)i == live_number(root, "requested_delays_total"), "each delay has a row");
 	live_ok(slept, "no loop is shorter than its delay");
 	live_ok(ran, "no thread runs longer than its loop takes");
 }

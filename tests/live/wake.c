@@ -127,7 +127,7 @@ static void test_source(const char *source)
 	int taken = check_points(source, &sane);
 
 	live_ok(root != NULL, "%s: runs", source);
-	live_ok(live_number(root, "asked_total") == ASKED, "%s: as many points as asked", source);
+	live_ok(live_number(root, "requested_total") == ASKED, "%s: as many points as asked", source);
 	live_ok(live_number(root, "taken_total") == taken && taken + sum_rejected(root) == ASKED,
 		"%s: taken and rejected make the whole", source);
 	live_idle_ok(cpu, taken > ASKED / 2, "%s: most points count (%d of %d)", source, taken,
@@ -252,7 +252,7 @@ static void test_passive(void)
 	after = look(&sleeps, &log);
 	gen_child_stop(&sleeps);
 	idle_log_close(&log);
-	seen = live_number(root, "asked_total");
+	seen = live_number(root, "requested_total");
 	timers = live_number(root, "taken_total");
 	live_idle_ok(cpu, seen > 0, "passive: sees idle exits without load of its own (%.0f)",
 		     seen);
@@ -267,7 +267,7 @@ static void test_prewake(void)
 {
 	json_t *root = run("timer,remote");
 
-	live_ok(live_number(root, "asked_total") == 2 * ASKED, "both sources: points of each");
+	live_ok(live_number(root, "requested_total") == 2 * ASKED, "both sources: points of each");
 	/* A busy core has few points, and pre-wake needs points of both sources in one state. */
 	live_idle_ok(cpu, json_array_size(json_object_get(root, "prewake")) >= 1,
 		     "both sources: pre-wake is reported (%.0f ns)",

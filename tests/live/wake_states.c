@@ -153,7 +153,7 @@ static void test_each_state(void)
 	if (!live_ok(run != NULL, "each state: runs"))
 		return;
 	rounds_of(run, rounds, sizeof(rounds));
-	live_ok(live_number(run, "asked_total") == 5 * 20, "each state: five rounds of 20 points");
+	live_ok(live_number(run, "requested_total") == 5 * 20, "each state: five rounds of 20 points");
 	live_ok(json_array_size(json_object_get(run, "by_state")) == 4,
 		"each state: a row for each");
 	/*

@@ -159,8 +159,8 @@ static void judge(json_t *root, const struct witness *w)
 	live_ok(!exits.unknown && exits.taken >= SLEEPS,
 		"passive: the witnesses know the expiry of each timer, and %llu exits by timers",
 		(unsigned long long)exits.taken);
-	live_ok(live_number(root, "asked_total") == (double)exits.all,
-		"passive: %.0f idle exits, %llu by the witnesses", live_number(root, "asked_total"),
+	live_ok(live_number(root, "requested_total") == (double)exits.all,
+		"passive: %.0f idle exits, %llu by the witnesses", live_number(root, "requested_total"),
 		(unsigned long long)exits.all);
 	live_ok(taken == nr_taken && live_number(root, "states.0.count") == taken,
 		"passive: %.0f of them by a timer, %.0f by the witnesses", taken, nr_taken);

@@ -245,7 +245,7 @@ TEST(delays_cut_short)
 				      .nr = 2,
 				      .nr_asked = 18,
 				      .asked_iterations = 10000000,
-				      .asked_each_ns = UINT64_MAX,
+				      .requested_each_ns = UINT64_MAX,
 				      .stopped = true,
 				      .machine = "here"};
 	struct audit_findings f = {.user_hz = 100};
@@ -253,8 +253,8 @@ TEST(delays_cut_short)
 
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, false, &report, NULL), 0);
 	assert_true(notes_say(report, "stopped early") && notes_say(report, "1 of 18 delays are finished"));
-	expect_row(report->fields, 0, "complete=false asked_iterations_total=10000000 "
-				      "asked_each_ns=null");
+	expect_row(report->fields, 0, "complete=false requested_iterations_total=10000000 "
+				      "requested_each_ns=null");
 	assert_int_equal(report->tables[0]->nr_rows, 2);
 	report_free(report);
 	delays.stopped = false;

@@ -41,7 +41,7 @@ TEST_WITH(test_rejected, setup, teardown)
 	b->points[4].reject = WAKE_REJ_OTHER_FIRST;
 	b->points[6].reject = WAKE_REJ_NMI;
 	EXPECT(report_of(b, NULL),
-	       "fields.0 asked_total=200 taken_total=196 rejected.before_idle_total=2 "
+	       "fields.0 requested_total=200 taken_total=196 rejected.before_idle_total=2 "
 	       "rejected.other_first_total=1 rejected.nmi_total=1 rejected.lost_total=0",
 	       "states.0 count=96");
 }
@@ -329,7 +329,7 @@ TEST_WITH(test_passive, setup, teardown)
 	b->window.breakdown = false;
 	b->worker.nr = 0;
 	b->cpu.counted = true;
-	EXPECT(report_of(b, &passive), "fields.0 taken_total=24 asked_total=35", "states.rows 2",
+	EXPECT(report_of(b, &passive), "fields.0 taken_total=24 requested_total=35", "states.rows 2",
 	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 verdict=within",
 	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);

@@ -159,7 +159,7 @@ def noise(options, at):
                 ("kthread", None, "kworker/0:1-events", 200000)):
             sources.append({"cpu": cpu, "kind": kind, "irq": irq, "name": name, "count": 100, "sum_ns": took,
                             "p99_ns": took / 20, "max_ns": took / 10, "time_ratio": took / 1e9,
-                            "knob": "rcu_nocbs=, timer migration" if kind == "softirq" else None})
+                            "advice": "rcu_nocbs=, timer migration" if kind == "softirq" else None})
     hits = [{"cgroup": name, "cgroup_id": number, "hardirq_ns": 1000000 - number, "hardirq_total": 40,
              "softirqs_ns": 5000, "softirqs_total": 3, "kthread_ns": 7000, "kthread_total": 2, "max_ns": 9000,
              "comm": "<b>nginx</b>", "pid": 4711} for number, name in enumerate(names(options)[:HIT_GROUPS])]

@@ -328,13 +328,13 @@ void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_d
 	*ret_delays = (struct audit_delays){
 		.nr_asked = choose_delays(opts, &delays) * nr_slacks(opts),
 		.asked_iterations = opts->iterations ?: UINT64_MAX,
-		.asked_each_ns = UINT64_MAX,
+		.requested_each_ns = UINT64_MAX,
 	};
 	node_describe(ret_delays->machine, sizeof(ret_delays->machine));
 	if (opts->iterations)
 		return;
 	each = ret_delays->nr_asked ? budget / ret_delays->nr_asked : 0;
-	ret_delays->asked_each_ns = each > 2 * SETTLE_NS ? each - SETTLE_NS : SETTLE_NS;
+	ret_delays->requested_each_ns = each > 2 * SETTLE_NS ? each - SETTLE_NS : SETTLE_NS;
 }
 
 static int delays_open(struct delays *d, struct err *err)
@@ -366,7 +366,7 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 	uint64_t until = audit_part_end(now, end_ns, 1.0 / (double)left, LEAST_NS);
 	uint64_t length = until > now + SETTLE_NS ? until - now - SETTLE_NS : 0;
 
-	return length < d->result->asked_each_ns ? length : d->result->asked_each_ns;
+	return length < d->result->requested_each_ns ? length : d->result->requested_each_ns;
 }
 
 /*

@@ -41,9 +41,9 @@ struct audit_delays {
 	size_t nr;
 	uint64_t nr_asked;
 	size_t nr_resumed;
-	/* number of sleeps per delay, or UINT64_MAX if asked_each_ns limits the run time */
+	/* number of sleeps per delay, or UINT64_MAX if requested_each_ns limits the run time */
 	uint64_t asked_iterations;
-	uint64_t asked_each_ns;
+	uint64_t requested_each_ns;
 	/* names of machine and kernel; a run can be resumed only on the same machine and kernel */
 	char machine[192];
 	size_t nr_slack_ignored; /* number of rows in which the kernel ignored the timer slack */

@@ -152,7 +152,7 @@ export class Noise {
 			(found.length < all.length ? ` that match, ${count(all.length)} in total` : "") + ", most time first",
 		heads, shown, (source) => [named(source.kind, nameOf(source)), `CPU ${source.cpu}`, count(source.count),
 			ns(source.sum_ns), ns(source.p99_ns), ns(source.max_ns), share(source.time_ratio),
-			source.knob ? printable(source.knob) : ""]));
+			source.advice ? printable(source.advice) : ""]));
 		this.more.hidden = found.length <= this.limit;
 	}
 

@@ -46,4 +46,4 @@ module_exit(tracerbench_exit);
 MODULE_DESCRIPTION("Latency of irq and preempt disable/enable pairs, per CPU, in cycles");
 MODULE_AUTHOR("The subtick authors");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.2.0");
+MODULE_VERSION("1.0.0");

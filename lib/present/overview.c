@@ -102,28 +102,33 @@ static void note_wake(struct report *report, const struct wake_window *w)
 }
 
 /*
- * Adds a note that the report has no finding. The note names the cgroup that used the most CPU
- * time.
+ * Adds a note that the report has no finding. On a busy machine the note states how many tasks wait
+ * and which tasks of the busiest cgroup use the most CPU time.
  */
 static void note_no_finding(struct report *report, const struct overview_window *w)
 {
 	struct task_sums sums, busiest = {0};
-	char text[FINDING_TEXT] = "";
+	char rate[96] = "", names[FINDING_TEXT] = "";
+	uint64_t wait_ns = 0;
 
 	for (size_t i = 0; i < w->runq->nr_groups; i++) {
 		const struct runq_party *party = &w->runq->groups[i].party;
 
+		wait_ns += w->runq->groups[i].sum_ns;
 		if (party->kind != RUNQ_PARTY_GROUP)
 			continue;
 		sum_tasks(w, party->group, &sums);
 		if (task_sums_ns(&sums) > task_sums_ns(&busiest))
 			busiest = sums;
 	}
-	if ((double)busiest.top_ns >= NAMED_CPUS * (double)w->load->window_ns)
-		task_sums_text(w, &busiest, text, sizeof(text));
-	report_note(report,
-		    "no finding: no task that sleeps is delayed by %.0f ms per second or more%s",
-		    RULE_WAITS * 1e3, text);
+	if ((double)task_sums_ns(&busiest) >= NAMED_CPUS * (double)w->load->window_ns)
+		task_sums_text(w, &busiest, names, sizeof(names));
+	if (wait_ns >= report->window_ns)
+		findings_rate(report, wait_ns, rate, sizeof(rate));
+	report_note(
+		report,
+		"no finding: no task that sleeps is delayed by %.0f ms per second or more%s%s%s",
+		RULE_WAITS * 1e3, rate[0] ? "; " : "", rate, names);
 }
 
 int overview_part_report(const struct overview_window *w, enum overview_part part,

@@ -72,6 +72,24 @@ TEST(parts_without_load)
 	report_free(report);
 }
 
+/* Tasks that never sleep are not delayed, so they have no finding; the note names them. */
+TEST(busy_machine_without_finding)
+{
+	const char *note;
+
+	begin();
+	wait_for("/app", 0, 2500);
+	task(7, "cc1", "/app", 800)->sleeps = 0;
+	task(8, "ld", "/app", 700)->sleeps = 0;
+	task(9, "as", "/app", 400)->sleeps = 0;
+	assert_int_equal(overview_report(&scene.window, &report), 0);
+	note = report->notes[report->nr_notes - 1];
+	assert_string_equal(
+		note, "no finding: no task that sleeps is delayed by 10 ms per second "
+		      "or more; on average 2.5 tasks wait; cc1 uses 0.8 CPUs, ld 0.7, as 0.4");
+	report_free(report);
+}
+
 TEST(quota_names_the_ancestor)
 {
 	struct settings *s;

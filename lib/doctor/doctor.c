@@ -29,21 +29,22 @@ static const struct {
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	/* optional feature: without the feature, the status of the command is still "full" */
+	/* without a minor feature, the status of the command is still "full" */
 	bool minor;
 };
 
 /*
- * Requirements of each command. Lists of checks end at 0, which is DOC_KERNEL, never a requirement.
+ * Requirements of each command. A list of checks ends at 0 (DOC_KERNEL), because no command
+ * requires DOC_KERNEL.
  */
 static const struct doctor_command {
 	const char *name;
-	/* if one of these checks fails, fallback[] decides between "no" and "part" */
+	/* required checks: if one fails, the status is "part" or "no" */
 	enum doctor_id needs[10];
-	/* checks of which one must pass for status "part" if a check of needs[] failed */
+	/* if a required check fails, one passed check of fallback[] makes the status "part" */
 	enum doctor_id fallback[4];
 	const char *fallback_what;
-	/* if a non-minor check of wants[] fails, the command works in part */
+	/* if a check of wants[] fails that is not minor, the status is "part" */
 	struct doctor_want wants[8];
 } command_table[] = {
 	{
@@ -259,7 +260,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 
 		if (d->rows[want->id].status != DOCTOR_NO)
 			continue;
-		/* The user should first fix a feature that is not optional. */
+		/* A minor feature is the first to fix only if all other features are present. */
 		if (first == END || (*ret_whole && !want->minor))
 			first = want->id;
 		if (!want->minor)

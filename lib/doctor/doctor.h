@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks which measurements this machine supports. Each missing feature has a reason and a fix. */
+/* Checks which measurements this machine supports, and how to fix missing features. */
 #ifndef SUBTICK_DOCTOR_H
 #define SUBTICK_DOCTOR_H
 
@@ -17,8 +17,8 @@
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
-	CAP_NR_PERFMON = 38, /* CAP_PERFMON exists since Linux 5.8 */
-	CAP_NR_BPF = 39,     /* CAP_BPF exists since Linux 5.8 */
+	CAP_NR_PERFMON = 38,
+	CAP_NR_BPF = 39,
 };
 
 struct caps {
@@ -164,7 +164,7 @@ struct doctor {
 	struct doctor_row rows[DOC_NR];
 };
 
-/* Sets the result of a check. @fix may be NULL. */
+/* @fix may be NULL. */
 void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
 		...) __attribute__((format(printf, 4, 5)));
 

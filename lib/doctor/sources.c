@@ -160,7 +160,7 @@ void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct do
 			   ext.name);
 }
 
-/* A kernel option. If @proof is NULL, the kernel configuration is read. */
+/* A kernel option, detected by the file @proof or in the kernel configuration. */
 struct doctor_feature {
 	const char *symbol;
 	const char *proof; /* file that exists only if the kernel has the option, or NULL */

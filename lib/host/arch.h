@@ -33,7 +33,7 @@ struct arch_event {
 	uint64_t config;
 };
 
-/* Counters of unhalted cycles, best counter first. The array ends with an element without name. */
+/* Counters of unhalted cycles, in order of preference. The last element has no name. */
 extern const struct arch_event arch_unhalted_events[];
 
 /* Reads the cycle clock; returns 0 on architectures without a cycle clock. */

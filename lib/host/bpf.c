@@ -22,7 +22,7 @@
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
-/* libbpf has one print function per process: keep_log() while @print_holders is not 0. */
+/* libbpf has one global print function, which is keep_log() while @print_holders > 0. */
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 /* number of sys_bpf_log_hold() calls without release; protected by print_lock */
 static unsigned int print_holders;
@@ -65,7 +65,7 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/* Never save keep_log() as the print function to restore: it would call itself. */
+		/* keep_log() calls print_host, so print_host must not be keep_log(). */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -126,7 +126,7 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 				       "run as root, or with CAP_BPF and CAP_PERFMON "
 				       "(CAP_SYS_ADMIN before Linux 5.8)",
 				       "%s: not permitted to use BPF", what);
-	/* libbpf reports a missing feature if one of its probes finds no free descriptor. */
+	/* Without a free descriptor, the feature probes of libbpf report a missing feature. */
 	if (code == -EMFILE || few_descriptors())
 		return err_set(err, code,
 			       "%s: %s, and few file descriptors are free: raise the limit "

@@ -22,12 +22,12 @@ int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 const char *sys_bpf_library(void);
 
 /*
- * Keeps libbpf warnings of this thread for sys_bpf_fail(). Warnings of other threads go to the
- * print function of the process, which the last sys_bpf_log_release() restores. Calls may nest.
+ * Keeps libbpf warnings of this thread for sys_bpf_fail(), until sys_bpf_log_release(). Warnings of
+ * other threads go to the print function of the process. Calls may nest.
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
-/* Discards the libbpf warning of this thread. Call it before a BPF object is opened. */
+/* Discards the kept libbpf warning of this thread, before a BPF object is opened. */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
@@ -37,7 +37,7 @@ static inline int sys_bpf_check(struct err *err, int code, const char *what)
 	return code ? sys_bpf_fail(err, code, what) : 0;
 }
 
-/* Checks that the kernel has atomic BPF instructions with BPF_FETCH, which @option needs. */
+/* Checks that the kernel has atomic BPF instructions with BPF_FETCH. @err names @option. */
 int sys_bpf_need_atomics(const char *option, struct err *err);
 
 /* An mmap-able BPF array. */
@@ -53,14 +53,14 @@ int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 
 /*
- * Shrinks a global variable with its own ELF section. Call it after the BPF object is opened and
- * before the object is loaded.
+ * Shrinks a global variable that has its own ELF section. The BPF object must be open, but not
+ * loaded.
  */
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*
- * Opens a skeleton and replaces each immediate operand @first + n by @values[n]. Constants in
- * .rodata would need load instructions.
+ * Opens a skeleton and replaces each immediate operand @first + n by @values[n]. This avoids the
+ * load instructions of constants in .rodata.
  */
 int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
 			size_t nr);

@@ -127,7 +127,7 @@ void node_describe(char *buf, size_t size)
 		 name.version, name.machine, (unsigned int)cpuset_count(&possible));
 }
 
-/* A cpu_set_t is an array of longs, so a struct cpuset is a larger cpu_set_t. */
+/* The cast is valid, because struct cpuset and cpu_set_t are both arrays of longs. */
 int affinity_get(pid_t pid, struct cpuset *ret_cpus)
 {
 	struct cpuset cpus = {0};

@@ -14,7 +14,7 @@
 enum cpu_kind {
 	CPU_ONLINE,
 	CPU_PRESENT,
-	CPU_POSSIBLE, /* possible CPUs, fixed at boot; they determine the size of per-CPU tables */
+	CPU_POSSIBLE, /* fixed at boot */
 };
 
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err);
@@ -37,7 +37,7 @@ struct cpu_online {
 
 /* Opens and reads the list of online CPUs. A zeroed struct cpu_online may be closed. */
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
-/* Reads the set of online CPUs again. A failed read leaves online->set unchanged. */
+/* A failed read leaves online->set unchanged. */
 int cpu_online_read(struct cpu_online *online);
 void cpu_online_close(struct cpu_online *online);
 

@@ -118,7 +118,7 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 		if (fd[0] >= 0 && fd[1] >= 0)
 			continue;
 		close_counts(watch, watch->nr);
-		/* ENOENT: no more idle states. After another error, close all counters. */
+		/* ENOENT ends the list of idle states. All other errors close all counters. */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);
 		return;

@@ -26,7 +26,7 @@ struct cpuidle {
 
 /* Reads driver and governor. Returns -ENOENT if the kernel was built without cpuidle. */
 int cpuidle_read(const char *root, struct cpuidle *ret_idle);
-/* Reads the idle states of a CPU. Returns the number of states, 0 without a driver, or -errno. */
+/* Returns the number of states, 0 without a driver, or -errno. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
@@ -43,7 +43,7 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 struct cpuidle_count {
 	uint64_t usage; /* number of entries into the idle state */
 	uint64_t time_ns;
-	/* CPUIDLE_UNKNOWN before Linux 5.0 (above, below) and 5.9 (rejected) */
+	/* CPUIDLE_UNKNOWN if unavailable: above and below before Linux 5.0, rejected before 5.9 */
 	uint64_t above;	   /* number of idle periods too short for this idle state */
 	uint64_t below;	   /* number of idle periods long enough for a deeper idle state */
 	uint64_t rejected; /* number of entries that the driver or firmware refused */
@@ -61,14 +61,11 @@ struct cpuidle_watch {
 
 /*
  * Opens the counters of all idle states. watch->nr is 0 without a cpuidle driver or after a
- * failure. @misses adds the files "above", "below" and "rejected" of each state.
+ * failure. If @misses is true, opens the files "above", "below" and "rejected" too.
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);
-/*
- * Reads the counters of all idle states. Fails if the CPU went offline, because the kernel then
- * removes the sysfs files.
- */
+/* Fails if the CPU went offline, because the kernel then removes the sysfs files. */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);
 void cpuidle_watch_close(struct cpuidle_watch *watch);

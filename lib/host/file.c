@@ -201,7 +201,7 @@ int sys_write_file(const char *root, const char *path, const char *text)
 
 	if (rc)
 		return rc;
-	/* Some kernel files ignore a write of no bytes. */
+	/* Some kernel files ignore an empty write, so write a newline. */
 	if (!text[0])
 		text = "\n";
 	fd = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -277,7 +277,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 			return -ENOMEM;
 		text->buf = larger;
 		text->size *= 2;
-		/* Read the whole file again, because the kernel would generate its end later. */
+		/* Start again: appended text would be newer than the text that was read before. */
 		len = 0;
 	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
 	text->buf[len] = '\0';
@@ -311,7 +311,7 @@ bool watch_open(struct watch *watch, int inotify, const char *root, const char *
 			close(fd);
 		return false;
 	}
-	/* Add the inotify watch before the caller reads the directory, to miss no new entry. */
+	/* Watch before the caller reads the directory, so that no new entry is missed. */
 	if (inotify >= 0)
 		watch->wd = inotify_add_watch(inotify, full, CHANGES);
 	return true;

@@ -96,8 +96,8 @@ int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 /* Reads the start of a file as a string. Returns the length, or 0 if the file is unreadable. */
 size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size);
 /*
- * Reads a file or pipe of at most @max bytes into a string, which the caller frees. On failure
- * returns NULL and sets @err; -EFBIG means that the file is larger.
+ * Reads a file or pipe into a string, which the caller frees. On failure returns NULL and sets
+ * @err, to -EFBIG if the file has more than @max bytes.
  */
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
 /* Reads an open regular file of at most @max bytes from its start. Returns NULL on failure. */
@@ -139,9 +139,8 @@ struct watch {
 };
 
 /*
- * Opens and watches a directory. @watch must be zeroed or open; an open watch is closed first. If
- * @inotify is -1, opens the directory without watching it. Returns false if the directory @path
- * cannot be opened.
+ * @watch must be zeroed or open; an open watch is closed first. If @inotify is -1, opens the
+ * directory without watching it. Returns false if the directory @path cannot be opened.
  */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);

@@ -43,7 +43,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 	char ready;
 	pid_t pid;
 
-	/* A socket, because send() with MSG_NOSIGNAL raises no SIGPIPE if the reader died. */
+	/* Use a socket, because send() with MSG_NOSIGNAL raises no SIGPIPE if the reader died. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();

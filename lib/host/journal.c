@@ -93,8 +93,8 @@ static int play_line(const char *root, const char *path, char *value)
 
 /*
  * Restores the files of lines "path<TAB>value" except @keep, the last line first. A line without
- * newline was truncated by a crash before its file was changed. The journal stays if a file fails.
- * Returns the number of failures.
+ * newline was truncated by a crash before its file was changed. Empties the journal if there were
+ * no failures. Returns the number of failures.
  */
 static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
 {
@@ -207,7 +207,7 @@ static void journal_cut(struct journal *journal, off_t end)
 		fdatasync(journal->fd);
 }
 
-/* Appends a line and syncs the journal. Call it before the setting is changed. */
+/* Appends a line and syncs the journal, before the caller changes the setting. */
 static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
 	off_t end = lseek(journal->fd, 0, SEEK_END);
@@ -308,7 +308,7 @@ void journal_close(struct journal *journal)
 	if (journal->fd < 0)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
-	/* Dismiss the guard without undo: it would fail to restore the same files. */
+	/* End the guard without undo, because its undo would fail for the same files. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;

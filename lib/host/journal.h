@@ -29,7 +29,7 @@ struct journal {
 	const char *keep; /* path of a file that journal_close() does not restore, or NULL */
 };
 
-/* Opens and locks the journal. Returns -EBUSY if another process holds the lock of the journal. */
+/* Opens and locks the journal. Returns -EBUSY if another process holds the lock. */
 int journal_open(struct journal *journal, const char *root, struct err *err);
 /* Writes @value to @path, and the old value to the journal if it differs. */
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err);
@@ -37,15 +37,14 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
  * Prepares a file that the caller will switch between two values with sys_write_file(). Writes
  * @value, reads the file and restores the original value. *@ret_was is the original value, and
  * *@ret_now is the value that was read. @ret_was and @ret_now are buffers of JOURNAL_VALUE bytes.
- * The journal restores the original value only if the file still contains *@ret_now. Any other
- * value in the file was written by another program and stays. Returns -EALREADY if *@ret_was and
- * *@ret_now are equal.
+ * The journal restores the original value only if the file still contains *@ret_now, because
+ * another program wrote any other value. Returns -EALREADY if *@ret_was and *@ret_now are equal.
  */
 int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
 		  char *ret_now, struct err *err);
-/* Stores the netlink message @undo. Call journal_netlink() before the change that @undo reverts. */
+/* Stores the netlink message @undo, before the caller makes the change that @undo reverts. */
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
-/* Stores the transmit timestamp mode of @device. Call it before the mode is changed. */
+/* Stores the transmit timestamp mode of @device, before the caller changes the mode. */
 int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err);
 /* Restores all files except @journal->keep, the last change first, and ends the guard. */
 void journal_close(struct journal *journal);

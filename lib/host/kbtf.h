@@ -26,9 +26,8 @@ int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_
 			  struct err *err);
 /* Opens the BTF of this machine and checks that the kernel has all tracepoints of @names. */
 int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, struct err *err);
-/* Makes the checks of kbtf_open_with(). *@ret_state_first is kbtf_switch_state_first(). */
+/* Like kbtf_open_with(), but stores kbtf_switch_state_first() instead of the BTF. */
 int kbtf_need(const char *const *names, size_t nr, bool *ret_state_first, struct err *err);
-/* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
 /* True if sched_switch passes prev_state before prev, which only Linux 5.18 does. */
 bool kbtf_switch_state_first(const struct btf *btf);

@@ -156,7 +156,7 @@ static bool cmdline_key(struct scan *word, const char *key)
 	return p == word->end || *p == '=';
 }
 
-/* Removes and returns the next word. Blanks in double quotes do not end it. */
+/* Removes and returns the next word. Blanks in double quotes do not end the word. */
 static bool cmdline_word(const char **pos, struct scan *ret_word)
 {
 	const char *p = *pos + strspn(*pos, " \t\n");

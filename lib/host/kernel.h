@@ -40,8 +40,8 @@ enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbo
 /* Reads the configuration of the running kernel and looks up one symbol. */
 enum kconfig_state kconfig_running(const char *symbol);
 /*
- * True if the kernel command line has @key. Copies its last value, or "", to @buf, which may be
- * NULL. Dashes and underscores are equivalent. Words after "--" belong to init.
+ * True if the kernel command line has @key. Copies the last value of @key ("" without "=") to @buf,
+ * which may be NULL. Dashes and underscores are equivalent. Words after "--" belong to init.
  */
 bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size);
 
@@ -52,7 +52,7 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/* Reads the lockdown level. Returns -EINVAL for unknown content. */
+/* Returns -EINVAL for unknown content. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
@@ -62,14 +62,14 @@ struct sched_ext {
 	uint64_t enabled_total; /* number of BPF schedulers enabled since boot */
 };
 
-/* Reads the state of sched_ext. Returns -ENOENT if the kernel lacks sched_ext. */
+/* Returns -ENOENT if the kernel lacks sched_ext. */
 int sched_ext_read(const char *root, struct sched_ext *ret_ext);
 
 /* Accounting method of the times in /proc/stat. */
 enum accounting {
 	ACCT_UNKNOWN,
 	ACCT_TICK,	  /* each tick is charged to the context that it interrupts */
-	/* same as ACCT_TICK, but the time of interrupts and softirqs is measured with a clock */
+	/* interrupts and softirqs are measured with a clock, all other contexts by ticks */
 	ACCT_IRQTIME,
 	ACCT_VIRT_GEN,	  /* user and system time of nohz_full CPUs is measured with a clock */
 	ACCT_VIRT_NATIVE, /* the time of every context is measured with a clock (s390, POWER) */

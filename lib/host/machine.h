@@ -43,7 +43,6 @@ struct virt {
 	bool own_cgroup_ns; /* this process is not in the initial cgroup namespace */
 };
 
-/* True if this process is not in the initial PID namespace. */
 bool virt_own_pid_ns(const char *root);
 
 /* Detects hypervisor and container. @machine is the architecture as in uname(2). */

@@ -142,7 +142,7 @@ bool mount_has_option(const char *options, const char *word)
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
-	/* The kernel mounts tracefs at the second path at the first access. */
+	/* The first access to the debugfs path mounts tracefs there. */
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	struct mount mount;
 	int rc;

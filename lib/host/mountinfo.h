@@ -15,10 +15,10 @@ struct mount {
 	char root[PATH_MAX];  /* directory of the file system that is mounted at the mount point */
 	char point[PATH_MAX]; /* mount point, without octal escapes */
 	char fstype[64];
-	char options[1024]; /* file system options; they include the controllers of cgroup v1 */
+	char options[1024]; /* file system options, including the controllers of cgroup v1 */
 };
 
-/* Callback for each mount. A nonzero result ends the parsing and is returned. */
+/* Callback for each mount. Return nonzero to end the parsing with this return value. */
 typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 
 /*
@@ -59,7 +59,7 @@ struct trace_instance {
 int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
 			struct err *err);
 int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err);
-/* Removes the instance. Fails if the directory of the trace instance still exists afterwards. */
+/* Removes the instance. Fails if the directory cannot be removed. */
 int trace_instance_close(struct trace_instance *instance);
 
 #endif

@@ -238,7 +238,7 @@ static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
-	/* Excluding kernel mode needs fewer privileges. The task clock ignores the exclusion. */
+	/* Excluding kernel mode needs fewer privileges. The task clock still counts kernel mode. */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
 	task->kernel_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);

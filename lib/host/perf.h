@@ -63,7 +63,7 @@ struct perf_task {
 	int user_fd, kernel_fd;
 };
 
-/* Scaled counts of one task. The value of an unavailable counter is UINT64_MAX. */
+/* Counts of one task, scaled if multiplexed; UINT64_MAX for an unavailable counter. */
 struct perf_task_count {
 	uint64_t clock_ns;
 	uint64_t user_cycles, kernel_cycles;

@@ -16,7 +16,7 @@
 /* Every kernel has the columns user, nice, system and idle. */
 #define PROCSTAT_MIN_COLS 4
 
-/* Parses decimal digits. Returns -EINVAL without digits, -ERANGE above 64 bits. */
+/* Parses digits. Returns -EINVAL if there are none, -ERANGE if the number exceeds 64 bits. */
 static int scan_u64(struct scan *scan, uint64_t *ret_value)
 {
 	const char *p = scan->pos;
@@ -80,7 +80,7 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
-		/* The CPU lines come first. The long line "intr" follows. */
+		/* Stop after the CPU lines, because the next line "intr" is long. */
 		if (!scan_word(&line, "cpu"))
 			break;
 		if (cut)

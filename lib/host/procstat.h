@@ -38,7 +38,7 @@ struct procstat_cpu {
  */
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
-/* Opens /proc/stat. The caller closes it with sys_text_close(). */
+/* Opens /proc/stat. The caller closes @stat with sys_text_close(). */
 int procstat_open(struct sys_text *stat, const char *root, struct err *err);
 /* Reads the open /proc/stat with one pread() and parses the text. */
 int procstat_read(struct sys_text *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
@@ -50,8 +50,8 @@ struct schedstat_cpu {
 };
 
 /*
- * Parses /proc/schedstat by the contract of procstat_parse(). Returns -EPROTONOSUPPORT for a
- * version other than 14–17.
+ * Like procstat_parse(), for /proc/schedstat. Returns -EPROTONOSUPPORT if the version is not 14 to
+ * 17.
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -66,7 +66,7 @@ struct pidstat {
 	int cpu;	/* last CPU of the task; -1 if the line does not contain the CPU */
 };
 
-/* Parses a /proc/PID/stat. The task name in it may contain any character. */
+/* Parses /proc/PID/stat, in which the task name may contain any character. */
 int pidstat_parse(const char *text, struct pidstat *ret_stat);
 /* Reads the stat file of @pid, which is a process id in the PID namespace of this process. */
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);

@@ -21,16 +21,13 @@ enum topology_level {
 struct topology_cpu {
 	/* numbers that the kernel reports; a core number is unique only within its package */
 	uint32_t id[TOPOLOGY_NR];
-	/*
-	 * lowest CPU that shares the core, cache, node or package with this CPU; unlike @id, the
-	 * lowest CPU is unique on the machine
-	 */
+	/* lowest CPU of the core, cache, node or package; this number is unique on the machine */
 	uint32_t first[TOPOLOGY_NR];
 };
 
 /*
- * Fills @ret_cpus[0 … nr_cpus-1]. A number whose sysfs file is missing is TOPOLOGY_UNKNOWN. An
- * offline CPU has only the number of its NUMA node.
+ * Fills @ret_cpus[0 … nr_cpus-1]. A number is TOPOLOGY_UNKNOWN if its sysfs file is missing, as
+ * for an offline CPU.
  */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 

@@ -98,8 +98,8 @@ static int read_precise(int fd, struct ptp_reading *readings)
 }
 
 /*
- * Converts @ts to readings of the PTP clock. Each reading consists of three consecutive elements of
- * @ts: system clock, PTP clock, system clock. Reading n starts at element n × @stride of @ts.
+ * Converts @ts to readings of the PTP clock. Element n of @readings starts at ts[n × @stride]:
+ * system clock, PTP clock, system clock.
  */
 static int store_readings(const struct ptp_clock_time *ts, int stride, struct ptp_reading *readings)
 {
@@ -272,7 +272,7 @@ int txstamp_ask(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
 }
 
-/* Timestamp of a message; 0 without one, for example for a dropped packet. */
+/* Timestamp of a message; 0 if the message has none, for example for a dropped packet. */
 static int64_t stamp_of(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {

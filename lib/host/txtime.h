@@ -14,7 +14,7 @@
 /* Methods of reading the PTP clock and the system clock together, best method first. */
 enum ptp_method {
 	PTP_PRECISE,  /* the hardware reads the PTP clock and the system clock at the same time */
-	/* the driver reads the system clock just before and after the register of the PTP clock */
+	/* the driver reads the system clock directly before and after the PTP clock */
 	PTP_EXTENDED,
 	/* the kernel reads the system clock before and after the driver reads the PTP clock */
 	PTP_BASIC,
@@ -39,7 +39,7 @@ void ptp_disciplines(const char *root, char *buf, size_t size);
 int ptp_open(int index, struct err *err);
 /*
  * Reads the PTP clock and the system clock several times. Returns the number of @readings that were
- * set, or -errno. PTP_PRECISE sets one reading, whose after_ns − before_ns is the error of the
+ * set, or -errno. PTP_PRECISE sets one element; after_ns − before_ns is the error of the
  * conversion from CLOCK_REALTIME to CLOCK_MONOTONIC.
  */
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);

@@ -26,7 +26,7 @@ typedef void (*json_visit)(void *arg, const struct json_path *place, struct pod_
  * before the error and returns -EINVAL. @visit may be NULL.
  */
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
-/* True if the key at nesting depth @depth of @place is @name. False for a key with escapes. */
+/* True if the key at nesting depth @depth of @place is @name and has no escapes. */
 bool json_key_is(const struct json_path *place, size_t depth, const char *name);
 
 #endif

@@ -49,8 +49,8 @@ struct pod_name {
 };
 
 /*
- * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if @file has
- * a different form. The texts of @ret_name point into @file.
+ * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if @file does not
+ * match. The texts of @ret_name point into @file.
  */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */

@@ -80,7 +80,7 @@ static void removed(struct runtime *runtime, struct pod_text id)
 {
 	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
 
-	/* Only the sandbox container of a pod has no name. It is removed when the pod ends. */
+	/* Only a sandbox container has no name. The sandbox is removed when the pod ends. */
 	if (names && !*names->container)
 		pod_table_leave(&runtime->by_uid,
 				(struct pod_text){names->uid, strlen(names->uid)});
@@ -300,7 +300,7 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && id; i++)
 		found = pod_table_find(&pods->runtime[i].by_id, id);
-	/* If the container's pod is not the cgroup's pod, the names belong to another container. */
+	/* Ignore the names of a container whose pod is not the pod of the cgroup. */
 	if (found && uid && *found->uid && strcmp(found->uid, uid))
 		found = NULL;
 	for (int i = 0; i < RUNTIME_NR_PLACES && !found && uid; i++)

@@ -36,10 +36,7 @@ struct pods_names {
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/*
- * Number of names of pods and containers added so far. While the number does not change,
- * pods_find() finds no new names.
- */
+/* Number of names added so far. pods_find() finds new names only if this number has changed. */
 uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);

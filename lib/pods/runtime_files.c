@@ -42,7 +42,7 @@ static const struct {
 
 struct place {
 	struct watch watch;
-	bool changed; /* true if the directory of this place must be scanned again */
+	bool changed; /* true if the directory must be scanned again */
 };
 
 struct container {

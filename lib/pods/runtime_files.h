@@ -14,7 +14,7 @@ enum {
 
 struct runtime_files;
 
-/* Returns the format of the files in directory @place, an index below RUNTIME_NR_PLACES. */
+/* Returns the format of the files in directory @place, a number below RUNTIME_NR_PLACES. */
 enum runtime_format runtime_files_format(unsigned int place);
 
 /* Opens and watches the existing directories of runtimes below @root. Returns 0 or -ENOMEM. */
@@ -41,8 +41,8 @@ bool runtime_files_present(const struct runtime_files *files);
 /* An open file, which the privileged helper process sends to the exporter. */
 struct runtime_message {
 	/*
-	 * Index of the directory of the file. RUNTIME_NR_PLACES: the message has no file, and all
-	 * files that existed at the start were sent.
+	 * Number of the directory that contains the file. RUNTIME_NR_PLACES in a message without a
+	 * file means that all files that existed at the start were sent.
 	 */
 	unsigned int place;
 	char id[RUNTIME_ID_LEN + 1]; /* id of the container; "" for a list of containers */
@@ -53,8 +53,8 @@ struct runtime_message {
 /* Sends a message; blocks while the socket is full. -EPIPE: the receiver closed the socket. */
 int runtime_channel_send(int channel, unsigned int place, const char *id, int fd);
 /*
- * Receives a message. Returns -EAGAIN if there is no message, -EPIPE if the sender closed the
- * socket, -EBADMSG for an invalid message.
+ * Returns -EAGAIN if there is no message, -EPIPE if the sender closed the socket, -EBADMSG for an
+ * invalid message.
  */
 int runtime_channel_receive(int channel, struct runtime_message *ret_message);
 

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-/* Maximum number of entries without a file. Above it, all entries without a file are deleted. */
+/* If more files than this were removed, all entries without a file are deleted. */
 #define MAX_REMOVED 4096
 
 struct pod_table_entry {
@@ -45,7 +45,7 @@ static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 	}
 	entry->key = (struct pod_text){at[0], key.len};
 	entry->names = (struct pod_table_names){at[1], at[2], at[3], at[4], at[5]};
-	free(old); /* after the copy: @key may point into the freed memory */
+	free(old); /* not before the copy, because @key may point into @old */
 	return true;
 }
 

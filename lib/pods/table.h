@@ -33,12 +33,12 @@ struct pod_table {
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
  * Marks the file of @key as removed. Keeps the names of @key, because subtick reads the last waits
- * of a pod after the pod's logs were deleted. No other pod or container ever gets the same key.
+ * of a pod after the pod's logs were deleted. Uids and ids are never reused.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /*
- * Marks the files of all entries as removed. The caller then calls pod_table_add() for each file
- * that still exists, which removes the mark.
+ * Marks the files of all entries as removed. pod_table_add() removes the mark of an entry, so call
+ * pod_table_add() for each existing file.
  */
 void pod_table_leave_all(struct pod_table *table);
 /* Returns the names of @key, or NULL if unknown. */

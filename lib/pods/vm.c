@@ -184,8 +184,8 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
 }
 
 /*
- * Parameter of `virsh schedinfo` that sets the quota of the cgroup @leaf, such as "vcpu0". NULL:
- * only the quota of the whole VM can be set, with global_quota.
+ * Parameter of `virsh schedinfo` that sets the quota of the cgroup @leaf, such as "vcpu0". Returns
+ * NULL if only the quota of the whole VM can be set (global_quota).
  */
 static const char *libvirt_quota(const char *leaf)
 {

@@ -44,8 +44,8 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
  */
 void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t size);
 /*
- * Describes what may limit a VM if vm_quota_command() has no command: for a pod the limit of
- * KubeVirt's VirtualMachine or cpu.max of @cgroup, otherwise cpu.max of @cgroup or of an ancestor.
+ * Describes what may limit a VM for which vm_quota_command() has no command. In a pod:
+ * VM_KUBEVIRT_LIMIT or cpu.max of @cgroup. Otherwise: cpu.max of @cgroup or of an ancestor.
  */
 void vm_quota_limit(const char *cgroup, char *buf, size_t size);
 /* Path of the CPU limit of a VM in a KubeVirt VirtualMachine. */

@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the struct member that a column shows, and the value that becomes null. */
+/* Type of the struct member that a column shows. Most types have one value for null. */
 enum column_kind {
 	COLUMN_BUCKET_TABLE, /* cells are nested tables, which columns_buckets() creates */
 	COLUMN_NUMBERED, /* one column for each percentile that columns_percentiles() adds */
@@ -31,7 +31,7 @@ enum column_flag {
 	COLUMN_INTEGER = 1 << 1,   /* a whole number of 0 or more is written as an integer */
 	COLUMN_ROUND = 1 << 2,	   /* the double is rounded, then written as an integer */
 	COLUMN_OPTIONAL = 1 << 3, /* columns_set() omits the key of a null value */
-	COLUMN_EMPTY_IS_NULL = 1 << 5, /* an unsigned 0 and an array "" are null */
+	COLUMN_EMPTY_IS_NULL = 1 << 5, /* 0 (unsigned) and "" (COLUMN_CHARS) are null */
 	/* The JSON Schema does not require the key, because older versions of subtick lack it. */
 	COLUMN_LATER = 1 << 4,
 };
@@ -120,8 +120,8 @@ void columns_f64(struct value *value, double f64);
 
 /*
  * Keeps the @most rows with the largest rank in each ranked table, without reordering, and adds a
- * note with the number of removed rows. A table with nested tables must be sorted by rank, so that
- * its first row is kept: the nested table of the first row owns the columns of all nested tables.
+ * note with the number of removed rows. The nested table of the first row owns the columns of all
+ * nested tables. A table with nested tables must be sorted by rank, so that the first row is kept.
  */
 void columns_top(struct report *report, size_t most);
 
@@ -135,8 +135,7 @@ struct bucket_row {
 };
 extern const struct table_spec buckets_table;
 /*
- * Stores @nr buckets as a nested table in column M_BUCKETS of row @row. Does nothing if @parent
- * lacks this column.
+ * Stores @nr buckets as a nested table in column M_BUCKETS of row @row, if @parent has the column.
  */
 void columns_buckets(struct table *parent, size_t row, const struct bucket_row *buckets, size_t nr);
 

@@ -15,8 +15,8 @@
 #define FINDING_TEXT 1024
 
 /*
- * Cause of findings about wrong figures of other tools. Findings with cause "accounting" are sorted
- * after all findings about lost time.
+ * Findings with this cause report wrong figures of other tools, and are sorted after all findings
+ * about lost time.
  */
 #define CAUSE_ACCOUNTING "accounting"
 
@@ -79,18 +79,15 @@ static inline bool findings_due(const struct report *report, const struct findin
 	       (double)lost_ns >= rule->least_ratio * (double)report->window_ns;
 }
 /*
- * Adds @finding to @report if findings_due() is true. Most cgroups have no finding. Callers should
- * check findings_due() first, to format names only for cgroups with a finding.
+ * Adds @finding to @report if findings_due() is true. Most cgroups have no finding, so callers
+ * should check findings_due() before they format names.
  */
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Returns the table of findings, or NULL if @report is NULL or has no findings. */
 const struct table *findings_of(const struct report *report);
 
-/*
- * Formats lost time per second, such as "14 ms per second". If the lost time is one second per
- * second or more, the text is "on average 1.6 tasks wait".
- */
+/* Formats lost time per second: "14 ms per second", or from 1 s "on average 1.6 tasks wait". */
 const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size);
 
 #endif

@@ -17,7 +17,7 @@
 #define SCHEMA_START "subtick."
 #define SCHEMA_END   "/1"
 
-/* Metrics of JSON keys that are not in the list of metrics, selected by the unit suffix. */
+/* The unit suffix selects one of these metrics if the list of metrics lacks a JSON key. */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
 	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
@@ -36,7 +36,7 @@ static int bad(const struct reader *r, const char *what)
 	return err_set(r->err, -EINVAL, "%s", what);
 }
 
-/* Formats the title of a percentile: "p99.9" for "p999_ns". Returns false for other keys. */
+/* Formats "p99.9", the title of "p999_ns". Returns false if @key is not a percentile. */
 static bool percentile_title(const char *key, char *title, size_t size)
 {
 	size_t digits = key[0] == 'p' ? strspn(key + 1, "0123456789") : 0;
@@ -257,8 +257,8 @@ static enum unit unit_of(json_t *top)
 }
 
 /*
- * Extracts the command "load" from "subtick.load/1". Only lower case letters and dots are valid,
- * because views use the command as a name.
+ * Extracts the command "load" from "subtick.load/1". A command may contain only lower-case letters
+ * and dots, because views use the command as a name.
  */
 static bool command_of(json_t *top, char *buf, size_t size)
 {

@@ -301,8 +301,8 @@ int table_metric(const struct table *table, enum metric_id id)
 }
 
 /*
- * Appends a column and its cell to a table that has at most one row. If out of memory, appends
- * neither.
+ * Appends a column and its cell to a table that has at most one row. If out of memory, returns the
+ * dummy cell.
  */
 static struct value *single(struct table *table, enum metric_id id)
 {

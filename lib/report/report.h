@@ -34,7 +34,7 @@ struct column {
 	const struct metric *metric;
 	/* specification for columns_fill(), or NULL if the caller fills the cells */
 	const struct column_spec *spec;
-	/* from the metric, or set by the caller, such as "p99_ns" and "p99" */
+	/* key and title of the metric, or of the caller, such as "p99_ns" and "p99" */
 	char *key, *title;
 	bool data_only; /* the column is in JSON and CSV, but not in text */
 };
@@ -57,7 +57,7 @@ struct table {
 	const char *rank; /* key of the column that ranks the rows for columns_top(), or NULL */
 	bool text_hidden;
 	bool sentences; /* CSV omits the rows, and text output prints the rows without a table */
-	bool sum;	/* the only row is the sum of the previous table, and is printed above it */
+	bool sum;	/* the only row sums up the previous table; text shows the row on top */
 	/* true if another table of the report owns and frees key, title and columns */
 	bool borrows;
 	bool *failed; /* pointer to the out-of-memory flag of the report */
@@ -73,7 +73,7 @@ struct report {
 	struct table *quality; /* table with one row of losses, errors and flags */
 	struct table **tables;
 	size_t nr_tables;
-	char **notes; /* notes: sentences for the user */
+	char **notes; /* sentences for the user */
 	size_t nr_notes;
 	bool failed; /* an allocation failed; never reset */
 };
@@ -115,7 +115,7 @@ size_t table_col(struct table *table, enum metric_id id);
 /* Adds a column for a metric, but with another key and title, for example for a percentile. */
 size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title);
 size_t table_row(struct table *table);
-/* Returns a cell of a table. Returns a dummy cell, never NULL, if the cell does not exist. */
+/* Returns a dummy cell, never NULL, if the cell does not exist. */
 struct value *table_cell(const struct table *table, size_t row, size_t col);
 /* Index of the column with the key @key, or -1. */
 int table_find(const struct table *table, const char *key);

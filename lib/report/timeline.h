@@ -82,9 +82,9 @@ struct timeline {
 	size_t nr_events;
 	struct timeline_task *tasks; /* tasks, sorted by pid */
 	size_t nr_tasks;
-	struct timeline_hold *holds; /* sorted by the end of the wait */
+	struct timeline_hold *holds; /* parts of waits, sorted by the end of the wait */
 	size_t nr_holds;
-	/* for the pictures of the HTML page, see trace_timeline_picture() */
+	/* slices and waits for the HTML page, filled by trace_timeline_picture() */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;
 	struct timeline_wait *waits;

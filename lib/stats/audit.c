@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the scheduler tick in the changes of /proc/stat, and estimates its precision. */
+/* Finds the scheduler tick in the changes of /proc/stat, and the precision of /proc/stat. */
 #include "stats/audit.h"
 
 #include <errno.h>
@@ -121,8 +121,8 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MIN_HZ 50
 #define MAX_HZ 1500
 /*
- * Minimum score of the tick rate, as a share of the best score. The tick rate is the lowest rate
- * that has at least this score. The rate with the best score may be a multiple of the tick rate.
+ * The tick rate is the lowest rate with at least this share of the best score, because the rate
+ * with the best score may be a multiple of the tick rate.
  */
 #define AS_GOOD 0.75
 #define FITS	0.5
@@ -136,7 +136,7 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (!nr)
 		return 0.0;
 	array_for_each(stamp, stamps, nr) {
-		/* relative to the first timestamp: a double cannot hold an uptime in ns exactly */
+		/* a double cannot hold an uptime in ns exactly, so subtract the first timestamp */
 		double angle = two_pi * fmod((double)(*stamp - stamps[0]), period_ns) / period_ns;
 
 		x += cos(angle);
@@ -145,7 +145,7 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (ret_phase_ns) {
 		uint64_t whole = (uint64_t)llround(period_ns);
 
-		/* if the period has a fraction of a ns, the phase is valid only at stamps[0] */
+		/* with a fraction of a ns in the period, the phase is exact only at stamps[0] */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
 	}
@@ -268,7 +268,7 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	}
 	if (!best)
 		return false;
-	/* twice the index of the middle of the run, which may be between two probes */
+	/* twice the index of the middle, because the middle may be between two probes */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
 }
@@ -298,7 +298,7 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double step_ns = 1e9 / (double)(user_hz < hz ? user_hz : hz);
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
-	/* round, because 0.1 % has no exact binary form, and 10 s could become 10.000000001 s */
+	/* round: 0.1 % has no exact binary form, so that 10 s could become 10.000000001 s */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }

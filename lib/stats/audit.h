@@ -83,9 +83,9 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick rate between 50 and 1500 Hz: the rate with the longest period of which all
- * intervals between increments are multiples. Returns false if no period fits, or if there are
- * fewer than 32 increments.
+ * Finds the tick rate: the lowest rate between 50 and 1500 Hz at which the intervals between
+ * increments are multiples of the period. Returns false if no rate fits, or if there are fewer than
+ * 32 increments or 16 intervals.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -103,30 +103,30 @@ struct phase_probe {
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * True if the probe is unusable. Tick accounting shows either all or nothing of a load that always
- * runs at one phase of the tick. In a usable probe, /proc/stat therefore shows either at most
- * @hidden of the true load, or most of the true load.
+ * True if the probe is invalid or ambiguous. Tick accounting shows either all or nothing of a load
+ * that always runs at one phase of the tick. A probe is ambiguous if /proc/stat shows more than
+ * @hidden, but not most, of the true load.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
  * Finds the longest circular run of hidden phases: phases at which /proc/stat shows at most @hidden
- * of the true load. Stores the middle of this run, because a task at this phase stays hidden even
- * if it wakes up late. Returns false if there is no hidden phase.
+ * of the true load. Stores the middle of the run, because a task at the middle stays hidden even if
+ * the task wakes up late. Returns false if there is no hidden phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
- * Finds the longest run of phases at which /proc/stat shows more than the true load, and stores the
- * middle of this run. Returns false if there is no such phase.
+ * Like phase_hidden(), for exposed phases: phases at which /proc/stat shows much more than the true
+ * load.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
 
 struct precision {
 	/*
-	 * window length at which one step of /proc/stat (1/USER_HZ, or one tick if that is longer)
-	 * is the share @want of the window
+	 * Window length at which an error of one step of /proc/stat is @want. A step is 1/USER_HZ,
+	 * or one tick if a tick is longer.
 	 */
 	uint64_t rounding_ns;
 	/*
@@ -145,10 +145,10 @@ struct precision {
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
-/* Minimum number of windows of a precision_point that precision_estimate() uses. */
+/* precision_estimate() ignores points with fewer windows. */
 #define PRECISION_MIN_WINDOWS 5
 
-/* Measured errors of the CPU load by /proc/stat. All windows have the same length. */
+/* Errors of the CPU load by /proc/stat, measured in windows of the same length. */
 struct precision_point {
 	uint64_t window_ns;
 	double rms_error;

@@ -66,7 +66,7 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 		sum += *value;
 		absolute += fabs(*value);
 	}
-	/* tolerate rounding errors, which depend on the order of additions */
+	/* the tolerance covers rounding errors, which depend on the order of additions */
 	limit = fabs(sum) - 1e-9 * absolute;
 	for (uint64_t step = 1;; step++) {
 		unsigned int bit;

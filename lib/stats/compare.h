@@ -84,9 +84,9 @@ struct unpaired unpaired_compare(const struct moments *before, const struct mome
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 /*
- * Mean of the middle half of the values. Values that an interrupt lengthened are in the upper
- * quarter, so they are excluded. Unlike a median, this mean has a finer resolution than the clock.
- * Sorts @values. Returns NaN if @nr is 0.
+ * Mean of the middle half of the values. Excludes the upper quarter, which contains values that an
+ * interrupt lengthened. A mean has a finer resolution than the clock, unlike a median. Sorts
+ * @values. Returns NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 

@@ -89,10 +89,7 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 	}
 }
 
-/*
- * Returns the number of entries with bucket numbers below scale->nr. All other entries are extra
- * counters of the caller.
- */
+/* Returns the number of entries that are buckets of @scale, not extra counters of the caller. */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
 	uint32_t nr = hist->nr;

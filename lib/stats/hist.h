@@ -9,7 +9,7 @@
 
 /* Bucket of a value on the log-linear scale; equal to hist_bucket() of bpf/hist.bpf.h. */
 unsigned int hist_index(uint64_t value);
-/* Return the smallest value of bucket @index, and the smallest value of the next bucket. */
+/* hist_low() is the smallest value of bucket @index, hist_high() of bucket @index + 1. */
 uint64_t hist_low(unsigned int index);
 uint64_t hist_high(unsigned int index);
 
@@ -36,14 +36,14 @@ struct hist_entry {
 /*
  * Sparse histogram: only nonempty buckets, in ascending order. A zeroed struct is an empty
  * histogram. Bucket numbers of hist_scale.nr and above are extra counters of the caller. Functions
- * with a parameter `scale` ignore these counters.
+ * with a parameter `scale` ignore the extra counters.
  */
 struct hist {
 	struct hist_entry *entries;
 	uint32_t nr;
 };
 
-/* Appends a bucket unless its count is 0. The array hist->entries must have space for it. */
+/* Appends a bucket unless its count is 0. hist->entries must have room for one more entry. */
 static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t count)
 {
 	if (count)
@@ -51,7 +51,7 @@ static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t co
 }
 
 /*
- * hist_set() copies @from to @hist, and hist_add() adds @more to @hist. Both return 0, or -ENOMEM
+ * hist_set() copies @from to @hist. hist_add() adds @more to @hist. The result is 0, or -ENOMEM
  * with @hist unchanged. The caller frees hist->entries with free().
  */
 int hist_set(struct hist *hist, const struct hist *from);

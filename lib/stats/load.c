@@ -20,7 +20,7 @@ static double clamp(double ratio, uint32_t *flags)
 	return ratio < 0.0 ? 0.0 : ratio > 1.0 ? 1.0 : ratio;
 }
 
-/* Difference of two counter values. Unsigned subtraction is correct even after a wrap-around. */
+/* Unsigned subtraction is correct even after a wrap-around. */
 static double delta(uint64_t cur, uint64_t prev)
 {
 	return (double)(int64_t)(cur - prev);
@@ -78,7 +78,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		busy *= enabled_ns / running_ns;
 	}
 	w->busy_ratio = clamp(busy / total, &w->flags);
-	/* busy_ns is exact for a source that counts ns, because its window_ns / total is 1 */
+	/* busy_ns is exact for a source that counts ns, because window_ns / total is then 1 */
 	w->busy_ns = within(busy * ((double)w->window_ns / total), w->window_ns);
 	if (parts)
 		window_parts(prev, cur, parts, w);
@@ -150,8 +150,8 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		moved += part;
 	}
 	/*
-	 * The steal part gains exactly the time that all other parts lose, so that the sum of all
-	 * parts stays exact. Rounding makes this a few ns less than @steal_ns.
+	 * Add @moved instead of @steal_ns, because rounding makes @moved a few ns smaller. The sum
+	 * of all parts stays exact.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);

@@ -12,7 +12,7 @@
 
 /*
  * Parts of a CPU's wall time, in the order of the stacked bar. The CPU is not halted in the parts
- * up to LOAD_PART_IDLE_LOOP. A load source measures only some parts.
+ * up to LOAD_PART_IDLE_LOOP. A load source may measure only some parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -38,7 +38,7 @@ enum load_flag {
 	LOAD_TORN = 1 << 4,
 	LOAD_NO_TIME = 1 << 5,	    /* the clock of the source did not advance; load unknown */
 	LOAD_NOT_CONSTANT = 1 << 6, /* the perf event may not count at a constant rate */
-	/* the computed load was outside of 0…1 by more than 0.1 % and was set to 0 or 1 */
+	/* the load or a part was outside of 0…1 by more than 0.1 % and was limited */
 	LOAD_CLAMPED = 1 << 7,
 	LOAD_RESTARTED = 1 << 8,    /* the counter was opened again; load unknown */
 };
@@ -57,7 +57,7 @@ enum load_flag {
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when the CPU was sampled */
-	/* time by the clock of the process that reads the sample; used for closure_error_ratio */
+	/* time at which user space read the sample; used for closure_error_ratio */
 	uint64_t wall_ns;
 	uint64_t busy;
 	uint64_t total;
@@ -102,11 +102,11 @@ struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
 	uint64_t both_ns[2]; /* ns in which both siblings were busy, counted once by each sibling */
-	/* all other members are 0: the counters changed during every attempt to read them */
+	/* true if the counters changed during every read; all other members are then 0 */
 	bool torn;
 };
 
-/* Number of siblings of a core that are busy at the same time. */
+/* Number of busy siblings of a core. */
 enum load_siblings {
 	LOAD_SIBLINGS_NONE,
 	LOAD_SIBLINGS_ONE,
@@ -126,15 +126,14 @@ struct load_core {
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
 	/*
-	 * Sum of three absolute differences, divided by the window length. One is the difference
-	 * between the both_ns of the two siblings. Two are, for each sibling, the difference
-	 * between its busy_ns and the busy time that follows from the parts of its CPU.
+	 * (|both_ns[0] − both_ns[1]| + |busy_ns − busy time by the parts| of each sibling) ÷
+	 * window_ns, with the counters of struct load_smt_sample
 	 */
 	double closure_error_ratio;
 	uint32_t flags;
 };
 
-/* Loss counters of a source since it was opened. A counter that it lacks is LOAD_NO_LOSS. */
+/* Loss counters since the source was opened. LOAD_NO_LOSS: the source has no such counter. */
 struct load_losses {
 	LOAD_LOSSES(LOSS_MEMBER)
 	LOAD_IRQ_LOSSES(LOSS_MEMBER)
@@ -148,21 +147,18 @@ struct load_losses {
  */
 struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by the timestamps of the CPU */
-	uint64_t busy_ns;   /* time in which the CPU was busy */
+	uint64_t busy_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
 	double busy_ratio;	    /* load of the CPU: Δbusy / Δtotal × rate of the source */
-	/*
-	 * |sum of the parts − wall time| ÷ wall time; wall time by the clock of the process that
-	 * reads the samples
-	 */
+	/* |sum of the parts − wall time| ÷ wall time, by load_sample.wall_ns */
 	double closure_error_ratio;
 	uint32_t flags;
 };
 
 /*
  * Computes the window between two samples. @rate converts busy to the unit of total: 1.0 for most
- * sources, 1e9 / base frequency in calibrated mode. @parts is the bit set of the parts that the
- * source measures. closure_error_ratio is computed only if @parts is nonzero.
+ * sources, 1e9 / base frequency for source perf-calibrated. @parts is the bit set of the parts that
+ * the source measures. closure_error_ratio is computed only if @parts is nonzero.
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
@@ -178,15 +174,15 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 /*
  * Moves @steal_ns from the other parts to the steal part. The kernel does not report which parts
  * the hypervisor interrupted, so each part except LOAD_PART_UNKNOWN loses time in proportion to its
- * length. Idle parts lose time as well, because the hypervisor may start a halted core late. The
+ * length. This includes the idle parts, because the hypervisor may start a halted core late. The
  * sum of all parts is unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
  * Sums the windows of several CPUs. Ratios in @ret_window are means, weighted by the window length
- * of each CPU. Skips CPUs whose load is unknown. Returns the number of CPUs in the sum. Without any
- * CPU in the sum, all members of @ret_window are 0.
+ * of each CPU. Skips CPUs whose load is unknown. Returns the number of CPUs in the sum. If no CPU
+ * is in the sum, all members of @ret_window are 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);
@@ -194,7 +190,7 @@ unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cp
 /* Ratio of a part to the window, from 0 to 1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
 
-/* Return the name of a part ("softirq_on_idle"), and of a softirq vector ("NET_RX"). */
+/* Names such as "softirq_on_idle" and "NET_RX". */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
 /* Formats the names of the flags, such as "multiplexed,offline", or "" if no flag is set. */

@@ -33,7 +33,7 @@ double quantile_of(const double *sorted, size_t nr, double share);
 struct percentile_look {
 	uint64_t ns;
 	uint64_t values; /* cumulative number of values */
-	uint64_t high;	 /* cumulative number of values at or above the limit of the percentile */
+	uint64_t high;	 /* cumulative number of values at or above the limit */
 };
 
 struct percentile_watch {
@@ -43,10 +43,10 @@ struct percentile_watch {
 };
 
 /*
- * Adds the counter values @now to the sliding window. Returns true and stores the counts of the
- * window in @ret_window if the percentile reaches the limit: the share of values at or above the
- * limit exceeds above_ppm. Returns false at the first read, and while the window has fewer than
- * 1000000 / above_ppm values (100 for p99).
+ * Adds the counter values @now to the sliding window. The percentile reaches the limit if the share
+ * of values at or above the limit exceeds above_ppm. If so, stores the counts of the window in
+ * @ret_window and returns true. Returns false at the first read, and while the window has fewer
+ * than 1000000 / above_ppm values (100 for p99).
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

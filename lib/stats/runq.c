@@ -39,8 +39,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads the wait times of a slot by cause. A frequent cause of waits has a counter per CPU. A rare
- * cause has a counter per stripe, which is one of the slot's copies of the histogram.
+ * Reads the wait times of a slot by cause. A frequent cause has a counter per CPU. A rare cause has
+ * a counter in each stripe (copy of the histogram).
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])

@@ -10,10 +10,7 @@
 #include "abi/runq.h"
 #include "stats/hist.h"
 
-/*
- * Memory layout of a slot, which has the counters of a group. The layout is set when the BPF
- * programs are loaded.
- */
+/* Memory layout of a slot (the counters of a group), set when the BPF programs are loaded. */
 struct runq_shape {
 	unsigned int stripes, cpus;
 	/* true if the histograms of a slot are struct runq_steps; false for struct runq_hist */
@@ -21,7 +18,7 @@ struct runq_shape {
 	unsigned int nr_le; /* number of histogram boundaries */
 };
 
-/* Maximum number of histogram counters of a slot: all buckets and runq_hist.below. */
+/* Maximum number of histogram counters of a slot. */
 #define RUNQ_NR_COUNTS (HIST_NR + RUNQ_NR_LE)
 
 size_t runq_stripe_size(const struct runq_shape *shape);
@@ -48,18 +45,18 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 
 /*
  * Assigns boundaries to fine buckets: in[b] is the index of the boundary in bucket b plus 1, or 0
- * if bucket b contains no boundary. Returns -EINVAL if @le is not ascending, or if two boundaries
- * are in one bucket because they are less than 3.2 % apart. *@ret_bad is then the index of the
- * refused boundary.
+ * if bucket b contains no boundary. Returns -EINVAL if @le is not ascending, has more than
+ * RUNQ_NR_LE elements or one above HIST_VALUE_MAX, or if two boundaries are in one bucket (less
+ * than 3.2 % apart). *@ret_bad is then the index of the refused boundary.
  */
 int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Fills the table of short waits that the BPF programs read. The index of an element is the wait in
- * ns ÷ HIST_SUB. If @steps is true, the value of an element is an index in runq_steps.count, or at
- * least RUNQ_QUICK_LE if a boundary divides the waits of the element. If @steps is false, the value
- * is a bucket number, encoded as described at RUNQ_QUICK_FIRST.
+ * Fills the table that maps short waits (ns ÷ HIST_SUB) to histogram buckets for the BPF programs.
+ * If @steps is true, an element is an index in runq_steps.count. If @steps is false, an element is
+ * a code of abi/runq.h (see RUNQ_QUICK_FIRST). RUNQ_QUICK_LE and above mean that a boundary divides
+ * the waits of the element.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Computes the exact number of waits that are not longer than each boundary. */
@@ -68,13 +65,13 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 
 /*
  * Return the relative standard errors of a count and of a sum that were extrapolated from a sample
- * with the ratio @ratio. Each is NAN if there are no waits. The error of the sum is estimated from
- * the fine histogram @hist.
+ * with the ratio @ratio. The result is NAN if there are no waits. The error of the sum is estimated
+ * from the fine histogram @hist.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
-/* Sorts blame rows by victim and culprit, and merges rows of one pair. Returns the rows left. */
+/* Sorts blame rows by victim and culprit, and merges equal pairs. Returns the rows left. */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
  * Sorts victims by total wait time, and the culprits of each victim by wait time, largest first. If

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the contexts of one CPU from its trace events, by the same rules as `subtick load`. */
+/* Computes the contexts of one CPU from its trace events, as `subtick load --source bpf` does. */
 #include "stats/trace.h"
 
 #include "base/array.h"
@@ -10,7 +10,7 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	/* an interrupt ended the halt; next, the CPU exits idle or has halted again */
+	/* an interrupt ended the halt; the next event shows whether the CPU halted again */
 	WOKEN,
 };
 
@@ -27,7 +27,7 @@ struct state {
 	uint32_t vec; /* vector of the running softirq plus 1, or 0 */
 	struct paused {
 		uint32_t pid, vec;
-	} paused[NR_PAUSED]; /* tasks and vectors of softirqs that PREEMPT_RT preempted */
+	} paused[NR_PAUSED]; /* preempted softirqs (PREEMPT_RT) */
 	uint64_t odd;
 };
 
@@ -78,7 +78,7 @@ static void softirq_resume(struct state *s)
 
 static void do_switch(struct state *s, uint32_t next)
 {
-	/* the exit event of the handler was lost, because a handler cannot switch tasks */
+	/* an interrupt handler cannot switch tasks, so the exit event of the handler was lost */
 	if (s->depth) {
 		s->depth = 0;
 		s->odd++;
@@ -148,8 +148,8 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
 		/*
-		 * an IPI event replaces the entry event of its handler, because it contains the
-		 * reason of the IPI
+		 * an IPI event replaces the entry event of the handler, because only the IPI event
+		 * has a reason
 		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
@@ -166,7 +166,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	}
 }
 
-/* True if the event changes the context of the CPU, which wake-ups and migrations do not. */
+/* True if the event changes the context of the CPU; false for wake-ups and migrations. */
 static bool changes_context(enum trace_kind kind)
 {
 	return kind == TRACE_SWITCH || (kind >= TRACE_IRQ_ENTER && kind <= TRACE_IDLE_LEAVE);
@@ -215,7 +215,7 @@ static struct state first_state(const struct trace_core *core)
 	kind = edge < end ? trace_edge_kind(edge) : TRACE_IDLE_LEAVE;
 	if (!s.known)
 		return s;
-	/* an idle CPU is halted before its first event if this event ends the halt */
+	/* if the first event ends a halt, the idle CPU was halted before */
 	if (!s.pid && (kind == TRACE_IDLE_LEAVE || enters_irq(kind)))
 		s.window = HALTED;
 	if (kind == TRACE_IRQ_LEAVE) {

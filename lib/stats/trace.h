@@ -21,10 +21,7 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 	return edge->stamp & 0xff;
 }
 
-/*
- * True if the enqueue event also marks the start of the wake-up, because the CPU of the event woke
- * the task without a TRACE_WAKING event.
- */
+/* True if the enqueue event also starts the wake-up, because there is no TRACE_WAKING event. */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
 	enum trace_kind kind = trace_edge_kind(edge);
@@ -41,8 +38,8 @@ struct trace_core {
 	uint32_t first_pid; /* pid of the current task at from_ns; valid if first_known is true */
 	bool first_known;
 	/*
-	 * Gaps (missing events) in `edges`, in ascending order. An element is the index of the next
-	 * event after a gap. The context of the CPU is unknown while events are missing.
+	 * Gaps: index in `edges` of each event before which events are missing, ascending. The
+	 * context of the CPU is unknown in a gap.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -54,7 +51,7 @@ struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
-	/* `what` of the entry event of a hardirq, vector of a softirq, or idle state */
+	/* hardirq: `what` of its entry event; softirq: vector; else: idle state */
 	uint64_t what;
 	enum trace_kind kind; /* for a hardirq: kind of its entry event */
 };
@@ -71,8 +68,8 @@ typedef bool trace_is_softirqd(void *arg, uint32_t pid);
 typedef void trace_on_slice(void *arg, const struct trace_slice *slice);
 
 /*
- * Computes the contexts of a CPU by the rules of source bpf of `subtick load`. Calls @on_slice,
- * which may be NULL, for each interval in order of time.
+ * Computes the contexts of a CPU, as `subtick load --source bpf` does. Calls @on_slice, which may
+ * be NULL, for each interval in order of time.
  */
 void trace_replay(const struct trace_core *core, trace_is_softirqd *is_softirqd,
 		  trace_on_slice *on_slice, void *arg, struct trace_replay *ret_replay);
@@ -93,12 +90,12 @@ struct trace_spans {
  */
 struct trace_avoidable {
 	uint64_t ns;
-	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
-	uint64_t cpu_ns; /* ns in which the CPU `cpu` was idle during the wait */
+	uint32_t cpu; /* allowed CPU that was idle longest in the avoidable parts, or UINT32_MAX */
+	uint64_t cpu_ns; /* idle time of `cpu` in the avoidable parts */
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
-	/* true if an allowed CPU was already idle at the start of the wait */
+	/* true if the wait is avoidable from its start, or from the end of the throttling */
 	bool at_start;
-	/* avoidable parts: nr_spans elements from first_span on in the array of all waits */
+	/* avoidable parts: nr_spans elements of the array of all waits, beginning at first_span */
 	size_t first_span, nr_spans;
 };
 
@@ -117,7 +114,7 @@ struct trace_wait {
 	/* pid of the current task on waker_cpu at the wake-up; 0: idle, UINT32_MAX: unknown */
 	uint32_t waker;
 	uint32_t waker_cpu; /* CPU that started the wake-up */
-	/* start of the wake-up; from_ns if the waker enqueued the task; 0 after preemption */
+	/* start of the wake-up: from_ns if the waker enqueued the task, 0 after preemption */
 	uint64_t waking_ns;
 	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };

@@ -25,7 +25,7 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 		const struct trace_edge *edge = &core->edges[i];
 
 		if (gap < core->nr_gaps && core->gaps[gap] == i) {
-			/* before a gap, the CPU is known to be idle only until its last event */
+			/* after the last event before a gap, the CPU may have left idle */
 			if (idle && i)
 				rc = add_span(&spans, since_ns, trace_edge_ns(&core->edges[i - 1]));
 			idle = false;
@@ -48,8 +48,8 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 }
 
 /*
- * Changes of the number of idle CPUs at time @ns. @own is the change of the CPU on which the task
- * is queued. @others is the change of all other CPUs.
+ * At time @ns, a CPU becomes idle (+1) or busy (-1): @own for the CPU on which the task is queued,
+ * @others for an allowed CPU.
  */
 struct change {
 	uint64_t ns;

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-/* Next event of a CPU in the merge. */
+/* Heap element: the next event of a CPU. */
 struct head {
 	/*
 	 * sort key: ns << 1, with bit 0 set for a switch, so that a wake-up precedes a switch of

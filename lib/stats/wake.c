@@ -67,7 +67,7 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* weights each wake-up by its launch distance, because it takes about as long as this distance */
+/* a wake-up takes about as long as its launch distance, so the distance is the weight */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -206,7 +206,7 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 	return ahead < -open ? ahead + open : 0;
 }
 
-/* System ns per device ns, minus 1. A double stores this with more digits than the ratio. */
+/* System ns per device ns, minus 1, because a double stores a small value with more digits. */
 static double slope(const struct wake_clock_map *map)
 {
 	int64_t device = map->b.device_ns - map->a.device_ns;
@@ -250,6 +250,6 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	else if (at <= 1)
 		return llround((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
-	/* the error of the slope grows with the distance from the two fixes of the clock map */
+	/* outside of [a, b], the error of the slope grows with the distance */
 	return llround((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

@@ -23,7 +23,6 @@ enum wake_source {
 /* Names indexed by enum wake_source, terminated by NULL. */
 extern const char *const wake_source_names[];
 
-/* True if the bit set @sources contains @source. */
 static inline bool wake_has(unsigned int sources, enum wake_source source)
 {
 	return sources >> source & 1;
@@ -118,9 +117,9 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 #define WAKE_I210_IRQ_OFFSET_NS 1800
 
 /*
- * Time in ns from launch to interrupt for source nic (thesis cited in docs/methods/wake.md). In a
- * deep idle state the wake-up of the CPU overlaps the DMA read of the card (equation 8). In a
- * shallow idle state the DMA read ends before the wake-up begins (equation 9).
+ * Time in ns from launch to interrupt for source nic, by equations 8 and 9 of the thesis that
+ * docs/methods/wake.md cites. In a deep idle state the wake-up of the CPU overlaps the DMA read of
+ * the card. In a shallow idle state the DMA read ends before the wake-up begins.
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
@@ -137,11 +136,11 @@ struct wake_sweep {
 
 uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
-/* Returns the sum of all launch distances in ns, with one wake-up per distance. */
+/* Returns the sum of the launch distances in ns. Each distance counts once. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
 /*
- * Progress of a measurement, from 0 to 1: share of its duration that passes until @done wake-ups
- * are measured. @sources is the number of wake-up sources.
+ * Progress of a measurement in time, from 0 to 1, after @done wake-ups. @sources is the number of
+ * wake-up sources.
  */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
@@ -193,13 +192,13 @@ extern const char *const wake_verdict_names[];
  */
 struct wake_evidence {
 	/*
-	 * number of wake-ups of a CPU that had entered the idle state, and of a CPU that had not;
-	 * wake-ups for which this is unknown are in neither number
+	 * number of wake-ups before which the CPU had entered, or had not entered, the idle state;
+	 * unknown wake-ups are not counted
 	 */
 	uint64_t entered, not_entered;
 	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
-	/* wake-ups that may be from the idle state, by sleep state of the package before */
+	/* number of wake-ups, except not_entered, before which the package slept or was awake */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* true if the package can sleep while a CPU is in the idle state */
 };
@@ -216,7 +215,7 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 
 /* Idle state that may fit a latency budget. */
 struct wake_candidate {
-	/* exit latency that the idle driver claims; the kernel compares it with a limit */
+	/* exit latency that the idle driver claims, and that the kernel compares with the limit */
 	uint64_t claimed_ns;
 	/* 99.9th percentile of the wake latency plus its uncertainty, in ns; NAN if not measured */
 	double tail_ns;
@@ -225,9 +224,9 @@ struct wake_candidate {
 /*
  * Chooses the deepest idle state that the latency budget permits. @states are sorted from shallow
  * to deep. The caller sets the claimed latency of the chosen state as the latency limit of the
- * kernel, so every state up to this limit must fit the budget. An unmeasured idle state that is
- * shallower than the chosen state counts as fitting. Returns the index of the chosen state, -1 if
- * no state fits, or -ENODATA if no state was measured.
+ * kernel, so every state up to this limit must fit the budget. Shallower states without a
+ * measurement count as fitting. Returns the index of the chosen state, -1 if no state fits, or
+ * -ENODATA if no state was measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
@@ -297,8 +296,8 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
- * Returns the difference between two device clocks (@a - @b), moved towards 0 by the sum of their
- * error bounds. Returns 0 if the difference is within the error bounds.
+ * Minimum time by which device clock @a is ahead of @b (negative: behind), given the error bounds.
+ * 0 if the difference is within the error bounds.
  */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
@@ -314,9 +313,9 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound in ns of the system time into which @map converts @device_ns. Between the fixes of
- * @map, the error bound is interpolated. Outside of the fixes, the error bound grows with the
- * distance from the nearer fix.
+ * Error bound in ns of the system time into which @map converts @device_ns. Between map->a and
+ * map->b, the error bound is interpolated. Before map->a and after map->b, the error bound grows
+ * with the distance.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

@@ -26,7 +26,7 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/* Percentile of sorted values. Returns NAN if no value would be above the percentile. */
+/* Percentile of sorted values. Returns NAN for too few values, such as fewer than 100 for p99. */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
@@ -76,17 +76,17 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end)
 {
-	/* A latency of 0 ns is stored as a minimum of 1 ns. */
+	/* min_ns is 0 if the histogram is empty, and 1 for a latency of 0 ns. */
 	*ret_first = hist->min_ns > 1 ? hist_index(hist->min_ns) : 0;
 	*ret_end = hist->min_ns ? hist_index(hist->max_ns) + 1 : 0;
 }
 
 /*
  * Computes the minimum and maximum latency of a window. The BPF programs keep only the minimum and
- * maximum since the start of the measurement. Their minimum is the minimum of the window if it
- * changed in the window, or if it is in the lowest nonempty bucket of the window. In all other
- * windows, the minimum is the lower bound of this bucket. The maximum follows the same rules with
- * the highest nonempty bucket.
+ * maximum since the start of the measurement. The minimum of the BPF programs is used if the
+ * minimum changed in the window, or if the first nonempty bucket contains the minimum. Otherwise
+ * the lower bound of the first bucket is used. The maximum is computed from the last bucket in the
+ * same way.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -104,8 +104,8 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 }
 
 /*
- * Standard deviation of a histogram in ns. The rounding errors of sum_units and sum_sq cancel,
- * because both are computed from the same rounded latencies (WAKE_SQ_UNIT).
+ * Standard deviation of a histogram in ns. Uses sum_units instead of sum_ns, because sum_sq has the
+ * same rounding as sum_units (WAKE_SQ_UNIT), so that the rounding errors cancel.
  */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
@@ -177,8 +177,8 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 }
 
 /*
- * True if every idle state that the kernel permits fits @budget_ns, when the claimed latency of
- * state @chosen is the kernel's latency limit.
+ * With the claimed latency of state @chosen as latency limit, the kernel permits all states up to
+ * this limit. True if every permitted state fits @budget_ns.
  */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {

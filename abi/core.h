@@ -63,7 +63,7 @@ enum core_filled {
 	RUNQ_FILLED_SOME, /* value of enum runq_some: selects the waits that runq counts */
 	/* value of enum runq_gate: selects the variant of the program runq_some */
 	RUNQ_FILLED_GATE,
-	/* the mask RUNQ_LEARN; for low sampling ratios, a mask with fewer set bits or 0 */
+	/* RUNQ_LEARN; at low sampling ratios, fewer bits (more switches) or 0 (every switch) */
 	RUNQ_FILLED_LEARN,
 	CORE_FILLED_END,
 };
@@ -85,7 +85,7 @@ enum runq_gate {
 	RUNQ_GATE_FILTER,
 	RUNQ_GATE_SAMPLE_OLD,
 	RUNQ_GATE_FILTER_OLD,
-	/* added to the variant's number if the program runq_some also measures load */
+	/* added to the number of a variant that also measures load */
 	RUNQ_GATE_LOAD,
 };
 

@@ -86,7 +86,10 @@ struct load_slot {
 		__u32 pid;
 		__u32 vec;
 	} paused[LOAD_NR_PAUSED];
-	/* start of the running softirq, minus the value of hirq_in_ns at that time */
+	/*
+	 * start of the running softirq minus hirq_in_ns at the start, so that vec_end() can exclude
+	 * hardirqs
+	 */
 	__u64 vec_start;
 	/* start of the current busy period in ns since the start; 0 while idle */
 	__u64 burst_start;
@@ -103,13 +106,12 @@ struct load_slot {
 _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
- * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
- * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle,
- * `busy` and `both` are 2 × the time that the word represents. While the CPU is busy, `busy` and
- * `both` are 1 plus 2 × (represented time − clock of the word). The clock of `busy` is ns since the
- * start. The clock of `both` is the busy time of the sibling. A program updates `busy` and `both`
- * only when the CPU becomes busy or idle. A reader reads `busy` once and `both` once. Before the
- * first update `busy` and `both` are 0, and `seed` is 1 if the CPU is busy.
+ * For --cores: `busy` encodes the busy time of a CPU. `both` encodes the time in which the CPU and
+ * its hyperthread sibling are both busy. An idle CPU stores 2 * time. A busy CPU stores 1 + 2 *
+ * (time - clock), so the time grows with the clock without updates. The clock of `busy` is ns since
+ * the start. The clock of `both` is the busy time of the sibling. A program updates `busy` and
+ * `both` only when the CPU becomes busy or idle. A reader loads each word once. Before the first
+ * update `busy` and `both` are 0, and `seed` is 1 if the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;
@@ -127,8 +129,8 @@ struct load_smt {
 	 */
 	__u32 sibling;
 	/*
-	 * nonzero while a program changes `busy` and `both`; programs on interrupts do not change
-	 * the words meanwhile
+	 * 1 while smt_edge() or smt_awake() changes `busy` and `both`; smt_edge() of an interrupt
+	 * then changes nothing
 	 */
 	__u32 moving;
 	__u64 pad[2];

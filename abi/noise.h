@@ -15,17 +15,16 @@
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
- * The upper bits of a stored maximum are window_seq, the number of the window in which the maximum
- * was measured. A maximum that is stored with the number of a new window exceeds every maximum of
- * an older window, so user space need not reset a stored maximum.
+ * The upper bits of a stored maximum are its window number (window_seq). Any event of a new window
+ * therefore replaces the maximum of an older window, and user space need not reset the maximum.
  */
 #define NOISE_WINDOW_SHIFT HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
 
 /*
  * Entry of a hash table: counters of the events of one key. The counters only grow. An entry
- * without events in the current and the previous window may be reused for another key. The counters
- * of a reused entry are not reset. Growth of the counters after the reuse belongs to the new key.
+ * without events in the current and the previous window may get another key. The counters keep
+ * their values, and later growth belongs to the new key.
  */
 struct noise_sum {
 	__u64 key; /* key of this hash table entry; 0 if the entry is unused */
@@ -92,7 +91,7 @@ struct noise_victim {
 };
 
 /*
- * Run time and delay of a workqueue function on one core. `run` counts the intervals in which the
+ * Run time and delay of a workqueue function on one core. `run` sums the intervals in which the
  * function ran without a task switch. run.key is the address of the function.
  */
 struct noise_work {
@@ -106,7 +105,7 @@ struct noise_work {
 /* Work item that a core executes, in a kernel thread or in a softirq (WQ_BH, since Linux 6.9). */
 struct noise_executing {
 	__u64 function; /* address of the workqueue function; 0 if the core executes no work item */
-	/* for a worker thread: total task time of the core when the worker was dispatched */
+	/* work_clock() at the start of the work item or at the last dispatch of the worker */
 	__u64 since_ns;
 };
 

@@ -18,8 +18,8 @@
  */
 #define RUNQ_NR_STEP	 30
 /*
- * maximum number of time segments that a wait is split into; less than RUNQ_NR_SEGS, because the
- * ring segs[] also contains the segment before the wait
+ * maximum number of time segments of a wait; less than RUNQ_NR_SEGS, because the ring segs[] also
+ * contains the segment before the wait
  */
 #define RUNQ_NR_WALK	 120
 #define RUNQ_CHUNK	 128 /* number of slots per chunk; a power of two */
@@ -43,7 +43,7 @@ enum runq_per {
 	RUNQ_PER_CGROUP_COMM, /* one group for all tasks of a cgroup that have the same name */
 };
 
-/* Causes of wait time. The length of each wait is split among these causes. */
+/* Causes of wait time. */
 enum runq_cause {
 	RUNQ_IDLE,	/* wait time while the core leaves its idle state */
 	RUNQ_SAME,	/* wait time behind tasks of the same group */
@@ -58,8 +58,8 @@ enum runq_cause {
 };
 
 /*
- * Cause of each whole wait if the programs do not split waits by cause. The wait time of a group is
- * always the sum over all causes.
+ * Without causes, each whole wait is added to RUNQ_WHOLE, because the wait time of a group is the
+ * sum over all causes.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
@@ -70,11 +70,10 @@ enum runq_cause {
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Elements of the table that maps short waits to histogram buckets. The index of the table is the
- * length of the wait in ns / HIST_SUB. A value below RUNQ_QUICK_SHIFT is the number of the bucket
- * minus RUNQ_QUICK_FIRST. If an element of the table covers several narrow buckets, the value is
- * RUNQ_QUICK_SHIFT plus the shift that computes the bucket. The value RUNQ_QUICK_LE means that the
- * bucket contains a boundary of --le, so the wait must be compared with this boundary.
+ * Table that maps short waits to buckets of struct runq_hist. The index of an element is the wait
+ * in ns / HIST_SUB. An element is the bucket number minus RUNQ_QUICK_FIRST, or one of two special
+ * values. RUNQ_QUICK_SHIFT + N: the element covers several buckets, selected by wait >> N.
+ * RUNQ_QUICK_LE: a boundary of --le divides the waits of the element.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
@@ -106,10 +105,7 @@ struct runq_head {
 	__u32 gone; /* 1 if the cgroup of the slot was removed */
 	__u32 pid;
 	__u32 tgid;
-	/*
-	 * number of cgroup names in path[], leaf first; RUNQ_DEPTH if path[] may lack further
-	 * ancestors
-	 */
+	/* number of names in path[], leaf first; RUNQ_DEPTH if path[] may be incomplete */
 	__u32 depth;
 	char comm[16];
 	/* names of the cgroup and its ancestors; each name ends with NUL */
@@ -157,8 +153,8 @@ _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 
 	       "cache lines, and in the memory formula of docs/methods/runq.md");
 
 /*
- * Counters of a group on one CPU, in one cache line. Almost every wait changes the counters in
- * struct runq_cell. Rarely used counters of the group are in struct runq_cold.
+ * Counters of a group on one CPU, in one cache line. Almost every wait changes these counters.
+ * Rarely used counters are in struct runq_cold.
  */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
@@ -175,10 +171,7 @@ struct runq_cell {
 	__u64 throttled_quick;
 };
 
-/*
- * Value of throttled_ns if the throttled time of the wait is unknown, because the total throttled
- * time before the wait is unknown.
- */
+/* Value of runq_cold.throttled_ns if the total throttled time before the wait is unknown. */
 #define RUNQ_THROTTLED_UNKNOWN ((__u64)-1)
 
 struct runq_cold {
@@ -187,9 +180,9 @@ struct runq_cold {
 };
 
 /*
- * Key of the last throttlings of a cgroup by CPU quota on one core. The programs use struct
- * runq_throttle if each group is one task, because a wait of the task may overlap several
- * throttlings, or the task may have slept during a throttling.
+ * Key of the last throttlings of a cgroup by CPU quota on one core. struct runq_throttle is used if
+ * a group is a task or a part of a cgroup: a wait may overlap several throttlings, and the task may
+ * sleep during a throttling.
  */
 struct runq_throttle_key {
 	__u64 cgroup; /* serial number of the cgroup */
@@ -202,8 +195,8 @@ struct runq_throttle {
 	__u64 nr; /* number of recorded throttlings */
 	/*
 	 * Ring of the last throttlings of the cgroup on the core. Element nr % RUNQ_NR_LAST
-	 * describes the most recent throttling. Element 0 of the ring initially has the total
-	 * throttled time before the first recorded throttling.
+	 * describes the most recent throttling. Before the first recorded throttling, element 0 has
+	 * the total throttled time of the cgroup.
 	 */
 	struct {
 		/* total throttled time according to the kernel, plus 1; 0 if unknown */
@@ -238,9 +231,9 @@ struct runq_layout {
 };
 
 /*
- * Mask of six bits of a task's enqueue time. All six bits are 0 at one of 64 switches. If all six
- * bits are 0, the program compares the run queue's clock with CLOCK_MONOTONIC even if the run
- * queue's clock does not lag.
+ * Mask that selects one of 64 switches: (enqueue time of the next task & RUNQ_LEARN) == 0. At these
+ * switches the program compares the run queue's clock with CLOCK_MONOTONIC, even if the run queue's
+ * clock does not lag.
  */
 #define RUNQ_LEARN 0x3f000
 
@@ -249,16 +242,16 @@ struct runq_layout {
 
 /*
  * Reference to a slot. A reference below RUNQ_LATER_CHUNK is a byte offset in the first chunk of
- * slots, which is memory at a fixed address. A larger reference is the number of a slot in a later
- * chunk. Programs limit the offset of a slot by a bitwise AND with RUNQ_FIRST_MASK, which is
- * cheaper than a comparison. Each offset masked with RUNQ_FIRST_MASK is inside the first chunk. The
- * offset points between the histograms and the cells of the slot, so that the distances to the
- * histograms and to the cells fit into an instruction.
+ * slots, which has a fixed address. Any other reference is RUNQ_LATER_CHUNK + the number of a slot
+ * in the later chunks. Programs limit the offset by a bitwise AND with RUNQ_FIRST_MASK, because a
+ * comparison costs more. Each masked offset is inside the first chunk. The offset selects the
+ * address RUNQ_TO_CELLS below the cells of the slot, so that the distances to the histograms and to
+ * the cells fit into an instruction.
  */
 #define RUNQ_LATER_CHUNK (1U << 24)
 /*
- * Bit of the group key in struct runq_task, inverted if the fast path must not count the task's
- * waits.
+ * Bit that is inverted in the group key of struct runq_task if the fast path must not count the
+ * waits of the task, so that quick_short() does not find the key of the group.
  */
 #define RUNQ_SLOW_KEY	 (1U << 31)
 #define RUNQ_MAX_CPUS	 2048 /* maximum number of CPUs; a power of two */
@@ -266,10 +259,7 @@ struct runq_layout {
 /* Slots are aligned to cache lines, because atomic operations need aligned counters. */
 #define RUNQ_FIRST_MASK	 (RUNQ_FIRST_SIZE - 64)
 #define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* byte offset of the cells within slot 0 */
-/*
- * The first chunk of slots begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots
- * are stored after the table of short waits.
- */
+/* The first chunk begins with the table of short waits (see RUNQ_QUICK_FIRST); the slots follow. */
 #define RUNQ_FIRST_TABLE RUNQ_NR_QUICK
 #define RUNQ_FIRST_BYTES                                         \
 	(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS + RUNQ_FIRST_SIZE + \
@@ -282,8 +272,7 @@ _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 
 /*
  * The fast path uses only slots of the first chunk. The fast path addresses the counters of a slot
  * by a base address and positive offsets, because arm64 loads cannot have large negative offsets.
- * The base address is RUNQ_QUICK_TO_CELLS below the slot's cells and may be lower than the address
- * of the slot.
+ * The base address is RUNQ_QUICK_TO_CELLS below the cells, possibly below the start of the slot.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
@@ -316,9 +305,8 @@ struct runq_sample {
 
 /*
  * Data of a task, in a table with the index pid modulo table size. Two tasks with the same index
- * share an entry. A tag in the member `delay` identifies the task whose run_delay is stored. The
- * slot reference in `group` belongs to the group whose key is stored in the same word. Each member
- * of an entry is one word, so a read never sees half of a concurrent write.
+ * share an entry. A tag in `delay` identifies the task whose run_delay is stored. Each member of an
+ * entry is one word, so a read never sees half of a concurrent write.
  */
 struct runq_task {
 	__u64 delay; /* run_delay after the task's last dispatch, and the tag of the task */
@@ -386,14 +374,14 @@ struct runq_clock {
 	 * queue's clock
 	 */
 	__s64 off;
-	__u64 at;    /* CLOCK_MONOTONIC at the update at which `off` was measured */
+	__u64 at;    /* CLOCK_MONOTONIC when `off` was measured */
 	__s64 drift; /* growth of `off` in ns per 2^32 ns */
 	/* smallest lag of the run queue's clock since epoch_at, and the offset at that time */
 	__s64 low_late, low_off;
 	__u64 low_at;
 	__u64 epoch_at;
 	__u64 looks;
-	/* low_off and low_at at the start of the interval from which `drift` is computed */
+	/* earlier values of low_off and low_at, from which `drift` is computed */
 	__s64 anchor_off;
 	__u64 anchor_at;
 	__u64 learned;
@@ -409,7 +397,8 @@ struct runq_cpu {
 	/* byte offset in segs[] to which the current segment is copied when it ends */
 	__u32 head;
 	struct runq_seg now; /* current segment */
-	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
+	/* runq_clock.off plus the drift; a timestamp if the offset is unknown */
+	__s64 off;
 	__u64 until;	     /* value of CLOCK_MONOTONIC until which the offset `off` is valid */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that runq counts and the kernel's run_delay lacks */
@@ -428,7 +417,7 @@ struct runq_cpu {
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	/* time segment after the current segment, stored while a wait is split among causes */
+	/* next time segment; replaces `now` after the wait has been counted */
 	struct runq_seg next;
 	__u64 rows; /* highest number of a blame row that this core allocated, plus 1 */
 	__u64 pad[5];

@@ -36,7 +36,7 @@
 #define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
 
 /* Bits of runq_avoidable_cpu.flags. Bit i (0 to 15) is 1 if the core counts as idle in set i. */
-/* lowest of the 16 bits that list the sets to which this core belongs */
+/* bit RUNQ_AVOIDABLE_MEMBER + i is 1 if the core belongs to set i */
 #define RUNQ_AVOIDABLE_MEMBER 16
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
 #define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* flag: RUNQ_AVOIDABLE_IDLE is valid */
@@ -74,11 +74,8 @@ _Static_assert(sizeof(struct runq_avoidable_cpu) == 64 && sizeof(struct runq_avo
  */
 struct runq_avoidable_task {
 	__u64 since_ns; /* start of the wait, CLOCK_MONOTONIC; 0 if the task does not wait */
-	__u64 all;	/* accumulator of set 0 minus accumulator of the core, at the start of the wait */
-	/*
-	 * accumulator of the set of cores that the task may use, minus accumulator of the core, at
-	 * the start of the wait
-	 */
+	__u64 all;	/* at the start of the wait: idle time of set 0 minus idle time of @cpu */
+	/* at the start of the wait: idle time of @set minus idle time of @cpu */
 	__u64 own;
 	/* the kernel's total throttled time of the group in ns, plus 1; or a value THROTTLED_* */
 	__u64 throttled;

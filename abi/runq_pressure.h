@@ -16,10 +16,10 @@
 #define RUNQ_PRESSURE_DEPTH 32
 
 /*
- * Cause of the time in which tasks of a cgroup wait. All waiting tasks directly in a cgroup have
- * one common cause: RUNQ_PRESSURE_QUOTA if CPU quota throttles one of these tasks, else the first
- * cause of this list that applies to one of these tasks. The cause of a cgroup with its descendants
- * is the first cause of this list that the cgroup or a descendant has.
+ * Cause of the time in which tasks of a cgroup wait; a cgroup has one cause at a time. For tasks
+ * directly in the cgroup: RUNQ_PRESSURE_QUOTA if CPU quota throttles a waiting task, else the first
+ * cause of this list that a waiting task has. For a cgroup with its descendants: the first cause of
+ * this list that one of the cgroups has.
  */
 enum runq_pressure_cause {
 	RUNQ_PRESSURE_CONTENTION, /* wait that began while a user task ran on the core */
@@ -32,9 +32,9 @@ enum runq_pressure_cause {
 
 /*
  * One word with the number of waiting tasks of a cgroup by cause, and the number of running tasks.
- * One atomic addition changes and reads all counts of the word. The state of a task is the lowest
- * bit position of the count that includes the task; a sleeping task has state 0. If a count of the
- * word overflows, the count in the next higher bits is too large by 1.
+ * One atomic addition changes and reads all counts of the word. The state of a task
+ * (RUNQ_PRESSURE_AT_*) is the lowest bit of its count in the word, or 0 if the task sleeps. A count
+ * that overflows increments the next higher count.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -49,10 +49,7 @@ enum runq_pressure_cause {
 #define RUNQ_PRESSURE_THROTTLED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_QUOTA, RUNQ_PRESSURE_AT_KTHREAD)
 #define RUNQ_PRESSURE_KTHREADED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_KTHREAD, RUNQ_PRESSURE_AT_IDLE)
 #define RUNQ_PRESSURE_IDLED	RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_IDLE, RUNQ_PRESSURE_AT_RUNS)
-/*
- * Mask with the highest bit of each count in the word. The highest bit of a count is 1 if the count
- * has reached half of its range.
- */
+/* Highest bit of each count: 1 if the count has reached half of its range. */
 #define RUNQ_PRESSURE_CROWDED                                                            \
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
@@ -73,21 +70,22 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 }
 
 /*
- * Constant that the programs add to the start and end time of each interval. RUNQ_PRESSURE_STAMP
- * cancels out in the sums if an interval has a start and an end. A reader that sees only half of an
- * update gets a sum that is wrong by one timestamp. RUNQ_PRESSURE_STAMP makes this error large
- * enough to be detected.
+ * Constant that the programs add to the start and end time of each interval. The constant cancels
+ * out in the sum of a closed interval. If a reader sees only half of an update, the sum is wrong by
+ * one timestamp; the constant makes the error large enough to be detected.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * Counters of a cgroup with its descendants. Each member that is a time has the sum of the end times
- * of all intervals minus the sum of their start times. An interval that has not ended has no end
- * time, so the reader adds the current time to the sum.
+ * Counters of a cgroup with its descendants. Each time is the sum of the end times minus the sum of
+ * the start times of its intervals. For an open interval the reader adds the current time.
  */
 struct runq_pressure_group {
 	__u64 own; /* numbers of the cgroup's own tasks by state, in one word */
-	/* numbers of cgroups by cause, in one word, among this cgroup and its descendants */
+	/*
+	 * number of cgroups by cause of their wait time, and number of cgroups with a running task,
+	 * among this cgroup and its descendants, in one word
+	 */
 	__u64 state;
 	/* time in which the cgroup or a descendant had a waiting task */
 	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES];

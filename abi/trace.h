@@ -91,8 +91,8 @@ struct trace_edge {
 struct trace_ring {
 	__u64 head; /* total number of bytes that were written to `edges` */
 	/*
-	 * Flags of the ring. If all flags of the ring are 0, the programs write records on the fast
-	 * path. A read of the member `unusual` reads all flags with one load.
+	 * Flags of the ring; `unusual` reads all flags with one load. If all flags are 0, the
+	 * programs write records on the fast path.
 	 */
 	union {
 		__u64 unusual;
@@ -125,8 +125,7 @@ struct trace_ring {
 	/* value of `head` at which recording stops after the --on event; 0 before the event */
 	__u64 stop_head;
 	/*
-	 * 1 + the pid of the task that ran on the core when the task iterator ran at the start; 0
-	 * if unknown
+	 * 1 + pid of the task that ran at the start of the recording (task iterator); 0 if unknown
 	 */
 	__u64 seed;
 	__u64 irq_ns; /* start time of the running handler, for --on noise */
@@ -195,9 +194,8 @@ enum trace_event {
 
 /*
  * Table of tasks. A program stores a task in the table at the first switch to the task. The index
- * of the table is pid % TRACE_NR_TASKS. tasks_lost counts entries that another task overwrote. If
- * two cores write an entry of the table at the same time, `check` does not match the other members
- * of the entry.
+ * of the table is pid % TRACE_NR_TASKS. tasks_lost counts entries that another task overwrote.
+ * `check` is a checksum that detects concurrent writes of an entry.
  */
 #define TRACE_NR_TASKS 32768
 /* Maximum number of cgroup levels that are searched for the cgroup of --on pN. */

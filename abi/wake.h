@@ -25,7 +25,7 @@ enum wake_irq {
 	WAKE_IRQ_OTHER,
 };
 
-/* Event whose time is the launch time of source remote (wake-up by another core). */
+/* Source remote (wake-up by another core): event that gives the launch time. */
 enum wake_how {
 	WAKE_HOW_NONE,
 	WAKE_HOW_IPI,	  /* the IPI was sent */

@@ -100,8 +100,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 	})
 
 /*
- * The programs measure the overhead of the clock between the kfunc pairs. A change of the CPU
- * frequency therefore affects the overhead and the kfunc pairs equally.
+ * The programs measure the overhead of the clock between the kfunc pairs, so that a change of the
+ * CPU frequency affects the overhead and the pairs equally.
  */
 #define CRIT_PROGRAM(op)                                                                           \
 	static long single_##op(u32 i, struct run *run)                                            \

@@ -79,8 +79,8 @@ struct cfs_rq {
 };
 
 /*
- * Throttled time of a task group on one CPU. Linux 6.6 and later, Linux 5.19 to 6.5, and older
- * kernels have different fields for this time.
+ * Throttled time of a task group on one CPU: the structs are for Linux 6.6 and later, for Linux
+ * 5.19 to 6.5, and for older kernels.
  */
 struct cfs_rq___self {
 	/* start of the throttling by the run queue's clock; 0 if not throttled */
@@ -254,8 +254,8 @@ struct bpf_iter__task {
 	})
 
 /*
- * Previous and next task of sched_switch. TP_ARG() loads them from a constant offset, because clang
- * would compile plain C to a load at a computed offset, which the verifier forbids.
+ * Previous and next task of sched_switch. TP_ARG() loads a task from a constant offset. clang would
+ * compile plain C to a load at a computed offset, which the verifier forbids.
  */
 #define switch_prev(args, state_first) ((state_first) ? TP_ARG(args, 16) : TP_ARG(args, 8))
 #define switch_next(args, state_first) ((state_first) ? TP_ARG(args, 24) : TP_ARG(args, 16))
@@ -297,8 +297,8 @@ static __always_inline u64 cpu_number(void)
 	})
 /*
  * Tests a flag that is the immediate operand of an instruction. The two goto instructions keep
- * clang from merging a branch of the test with other code. If the branches are not merged, the
- * verifier removes the test of the flag, the unused branch and the goto instructions.
+ * clang from merging a branch with other code, so that the verifier can remove the test and the
+ * unused branch.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \

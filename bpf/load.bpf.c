@@ -8,8 +8,8 @@
 #include "vectors.bpf.h"
 
 /*
- * Does the work of rarely used load options at idle entry. idle_notes() is a separate function, so
- * that load_idle() needs fewer registers if these options are not used.
+ * Does the work of rarely used load options at idle entry, in a separate function, so that
+ * load_idle() needs fewer registers without these options.
  */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
@@ -24,7 +24,8 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 
 /*
  * Records in struct load_smt that the CPU is busy, at an idle exit or softirq entry. In the context
- * LOAD_TAIL smt_awake() ignores @now, because the CPU has been awake since the last interrupt.
+ * LOAD_TAIL the CPU has been awake since the last interrupt: smt_awake() restores the words from
+ * before the last idle entry and ignores @now.
  */
 static __noinline int smt_awake(struct load_slot *s, u64 now)
 {

@@ -58,9 +58,9 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 }
 
 /*
- * Finds the entry of @key among the @probes entries in which a table of @mask + 1 entries of @size
- * bytes can store @key. Returns an unused entry if no entry has this key, or NULL if other keys use
- * all @probes entries. If @id is the constant 0, sum_probe() compares only the keys, not the ids.
+ * Finds the entry of @key and @id in a hash table of @mask + 1 entries of @size bytes. Visits
+ * @probes entries. If no entry matches, returns an unused entry, or NULL if all visited entries are
+ * in use. Does not compare ids if @id is the constant 0.
  */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
@@ -217,7 +217,7 @@ static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 funct
 }
 
 /*
- * Handles the end of a work item or a switch away from its worker thread. @clock is the time by
+ * Handles the end of a work item or a switch away from its worker thread. @clock is a time of
  * work_clock().
  */
 static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executing *e, u64 clock)

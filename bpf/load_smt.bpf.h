@@ -13,10 +13,7 @@ static __always_inline struct load_smt *smt_of(struct load_slot *s)
 	return &((struct core_block *)s)->smt;
 }
 
-/*
- * Returns the time that the word `busy` or `both` of struct load_smt represents. @now is the
- * current value of the word's clock.
- */
+/* Decodes @word, `busy` or `both` of struct load_smt. @now is the time by the clock of @word. */
 static __always_inline u64 smt_time(u64 word, u64 now)
 {
 	return ((s64)word >> 1) + (word & 1 ? now : 0);

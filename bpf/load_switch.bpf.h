@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions that measure task switches for the commands load and noise, and partly for the programs
- * of the command runq on sched_switch.
+ * Task switches for the commands load and noise, and for programs of runq that also measure load.
  */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
@@ -179,7 +178,7 @@ static __always_inline int switch_to_idle(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_LOOP, mono);
 }
 
-/* Handles a switch to another task if SWITCH_GOES_ON() is false. */
+/* Handles a switch to a task, not to idle, if SWITCH_GOES_ON() is false (an interval may end). */
 static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -190,7 +189,7 @@ static __always_inline int switch_to_task(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
-/* Handles a switch to any task if SWITCH_GOES_ON() is false. */
+/* Handles a switch to a task or to idle if SWITCH_GOES_ON() is false (an interval may end). */
 static __always_inline int switch_ends(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
 {

@@ -12,8 +12,8 @@ static __always_inline bool sched_info_there(void)
 }
 
 /*
- * Stores run_delay of the previous task. For a sample without causes, prev_leaves() stores
- * run_delay only if the next wait of the task is in the sample.
+ * Stores run_delay of the previous task. If runq samples without causes, run_delay is stored only
+ * if the next wait of the task is in the sample.
  */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
@@ -50,7 +50,7 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 /*
  * Returns the time that the next task waited on other cores: the growth of its run_delay since its
  * last dispatch, without the current wait. delay_moves() stores the run_delay after this dispatch.
- * Both values of the subtraction include a tag: if the table entry belonged to another task, the
+ * `booked` and `was` include the tag of their task: if the entry belonged to another task, the
  * difference is too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
@@ -76,8 +76,8 @@ static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch
 	pc->missing_ns += d->late_ns;
 	if (unlikely(moved_ns < 0)) {
 		/*
-		 * The task was preempted while the run queue's clock lagged, so last_queued is too
-		 * early by the lag.
+		 * The task was preempted while the run queue's clock lagged. last_queued is too
+		 * early by the lag, -moved_ns.
 		 */
 		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
 			d->from -= moved_ns;
@@ -191,8 +191,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
-	 * Because of the barrier clang reads values again, and the stack stays below 64 bytes.
-	 * Newer kernels add a private stack for programs with a stack of 64 bytes or more.
+	 * The barrier makes clang reload values, so that the stack stays below 64 bytes. Newer
+	 * kernels add a private stack to programs that use 64 bytes or more.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
@@ -275,8 +275,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 }
 
 /*
- * Slow path of the programs that have a fast path: counts waits by cgroup, with --source
- * sched_info.
+ * Slow path of the programs with a fast path, which count waits by cgroup with --source sched_info.
  */
 static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
@@ -339,8 +338,8 @@ int runq_general(u64 *ctx)
 }
 
 /*
- * Functions of the program runq_some, which counts filtered or sampled waits without causes. Most
- * switches neither begin nor end a wait that is counted.
+ * Functions of the program runq_some, which counts filtered or sampled waits without causes. At
+ * most switches, no counted wait begins or ends.
  */
 #define RUNQ_SELECTION(name, ...)                                                                \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)  \
@@ -410,14 +409,14 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Inlined, some_with_load() would cost runq_some a register for @ctx even without load. */
+/* Not inlined, because runq_some without load would need another register for @ctx. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
 	return some_any_switch(ctx, FILLED(RUNQ_FILLED_GATE) - RUNQ_GATE_LOAD);
 }
 
-/* RUNQ_FILLED_GATE selects a variant, because one flag per option would cost more instructions. */
+/* One number selects the variant, because one flag per option would cost more instructions. */
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
@@ -613,7 +612,9 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	return 0;
 }
 
-/* True if @delay (stored value minus the tag of a task) shows that the task has no stored value. */
+/*
+ * True if the table has no delay of a task. @delay is the stored value minus the tag of the task.
+ */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;
@@ -686,7 +687,10 @@ int BPF_PROG(runq_free, struct task_struct *task)
 		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
 		*word = 0;
 	} else if (!delay_foreign(task_at(task->pid)->delay - DELAY_TAG(task->pid))) {
-		/* The task has a table entry, so delay_live_ns contained its run_delay. */
+		/*
+		 * The exit was not recorded. The task has a table entry, so delay_live_ns contained
+		 * its run_delay.
+		 */
 		__sync_fetch_and_add(&delay_exited_ns, BPF_CORE_READ(task, sched_info.run_delay));
 	}
 	if (per == RUNQ_PER_TASK)

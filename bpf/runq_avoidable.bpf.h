@@ -78,9 +78,9 @@ __noinline int sets_leave(u64 in, u64 now)
 }
 
 /*
- * Records that the core goes idle. Another core changes the flags of @cpu only once per set, in
- * set_join(), so one of RUNQ_AVOIDABLE_SETS + 1 attempts to write the flags succeeds. If @first is
- * true, core_enter() ignores a core with the flag RUNQ_AVOIDABLE_SEEN.
+ * Records that the core goes idle. Other cores change the flags of @cpu only in set_join(), once
+ * per set, so RUNQ_AVOIDABLE_SETS + 1 attempts are sufficient. If @first is true, core_enter()
+ * ignores a core with the flag RUNQ_AVOIDABLE_SEEN.
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
@@ -141,10 +141,7 @@ __noinline int set_join(u64 cpu, u64 set, u64 now)
 	return 0;
 }
 
-/*
- * Adds the cores in one word of a CPU mask to a set of cores. @first is the number of the core of
- * the lowest bit.
- */
+/* Adds the cores in one word of a CPU mask to a set of cores. Bit 0 of @word is core @first. */
 __noinline int set_join_word(u64 set, u64 word, u64 first, u64 now)
 {
 	int joined = 1;
@@ -160,8 +157,8 @@ struct allowed {
 };
 
 /*
- * Reads the CPU mask of a task into @ret_mask. Returns the mask if CPU masks have one word, or else
- * a hash of the mask, but never 0.
+ * Reads the CPU mask of a task into @ret_mask. Returns the mask, or a hash of a mask with several
+ * words; never 0.
  */
 static __always_inline u64 mask_read(struct task_struct *task, struct allowed *ret_mask)
 {
@@ -330,8 +327,8 @@ static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 		if (throttled_ns > wait_ns)
 			throttled_ns = wait_ns;
 		/*
-		 * After a migration the throttled part of the wait is unknown. The throttled part
-		 * is 0 if CPU quota never throttled the group on this core (total == 1).
+		 * After a migration the throttled part of the wait is unknown, unless CPU quota
+		 * never throttled the group on this core (total == 1).
 		 */
 	} else if (entry->throttled == THROTTLED_UNKNOWN || total != 1) {
 		exact = false;

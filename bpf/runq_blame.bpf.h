@@ -73,8 +73,8 @@ __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	u32 *known;
 
 	/*
-	 * blame_add() tests @victim and @ns itself, because a test at each time segment would
-	 * double the paths that the verifier checks.
+	 * blame_add() contains these tests, because a test at each time segment would double the
+	 * paths that the verifier checks.
 	 */
 	if (!want_blame || !victim || !ns)
 		return 0;

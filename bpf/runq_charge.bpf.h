@@ -94,8 +94,8 @@ static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 }
 
 /*
- * Returns how long CPU quota throttled a task since the start @from of its wait, computed from the
- * last throttlings of the task's cgroup.
+ * Returns the throttled time of a wait that began at @from: the sum over the last throttlings of
+ * the task's cgroup.
  */
 static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u64 from)
 {
@@ -109,8 +109,8 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 			break;
 		ns = throttle->last[at % RUNQ_NR_LAST].total - was;
 		/*
-		 * The total throttled time before this throttling may be unknown, or belong to the
-		 * cgroup from which the task was moved.
+		 * `was` is 0 if the total before the throttling is unknown. `ns` may be negative if
+		 * `was` belongs to the cgroup from which the task was moved.
 		 */
 		if (!was || (s64)ns < 0)
 			return RUNQ_THROTTLED_UNKNOWN;
@@ -120,9 +120,9 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 }
 
 /*
- * Records the end of throttling, like throttle_ends(), if each group is one task. All tasks of a
- * cgroup share the record of its last throttlings on this core. If another task of the cgroup was
- * dispatched before @task, the record already contains the end of the throttling.
+ * Records the end of throttling, like throttle_ends(), if a group is a task or a part of a cgroup.
+ * All tasks of a cgroup share the record of its last throttlings on this core. If another task of
+ * the cgroup was dispatched before @task, the record already contains the end of the throttling.
  */
 static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref, u64 total,
 					 const struct runq_cpu *pc)
@@ -165,9 +165,9 @@ static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref,
 /*
  * Returns true if throttling overlaps the wait. The kernel increases the total throttled time when
  * throttling ends. If the total throttled time changed since the group's last dispatch on this
- * core, throttling ended during the wait. If the group is one task, the throttling may instead have
- * ended while the task slept. If groups are cores or task names, a group has tasks of several
- * cgroups with unrelated totals, so the function returns false.
+ * core, throttling ended during the wait. If the group is a task or a part of a cgroup, throttling
+ * may also have ended while the task slept. Returns false if groups are cores or task names,
+ * because the tasks of such a group are in several cgroups with unrelated totals.
  */
 static __always_inline bool wait_throttled(struct mode mode, const struct runq_cpu *pc, void *slot,
 					   struct runq_cell *cell, const struct dispatch *d,
@@ -191,7 +191,6 @@ static __always_inline bool wait_throttled(struct mode mode, const struct runq_c
 	return end > pc->from;
 }
 
-/* Stores start and end of the throttled part of a wait. */
 static __always_inline void wait_set_throttled(const struct runq_cold *cold, struct runq_walk *w)
 {
 	w->throttled_unknown = cold->throttled_ns == RUNQ_THROTTLED_UNKNOWN;
@@ -245,8 +244,8 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 	u32 kind = layout.kind;
 
 	/*
-	 * A comparison tests the flag RUNQ_STEPS, because the verifier removes a comparison with a
-	 * known result, but not a test by bitwise AND.
+	 * `>=` tests the flag RUNQ_STEPS, because the verifier removes the unused branch of a
+	 * comparison, but not of a bitwise AND.
 	 */
 	if (kind >= RUNQ_STEPS)
 		steps_count(slot_steps(slot, cpu), wait_ns);
@@ -283,8 +282,8 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 }
 
 /*
- * Splits a wait into the time segments that overlap the wait. If @booked is false, only the event
- * that reports a long wait uses the result.
+ * Splits a wait into the time segments that overlap the wait. @booked is false for a long wait
+ * outside of the sample: the wait is not counted, but reported as an event.
  */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot_ref,
 				  bool throttled, bool booked)

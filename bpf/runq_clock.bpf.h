@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Computes how much a run queue's clock lags behind CLOCK_MONOTONIC. The kernel updates the run
- * queue's clock at the start of a switch, unless a wake-up requested the switch. If the kernel
- * skips the update, run_delay lacks the time since the wake-up. The offset of CLOCK_MONOTONIC from
- * the run queue's clock is smallest just after an update. The lag of the run queue's clock is its
+ * queue's clock at the start of a switch. If a wake-up requested the switch, the kernel skips this
+ * update, and run_delay lacks the time since the wake-up. The offset of CLOCK_MONOTONIC from the
+ * run queue's clock is smallest just after an update. The lag of the run queue's clock is its
  * current offset minus its smallest offset.
  */
 #ifndef SUBTICK_BPF_RUNQ_CLOCK_H
@@ -17,7 +17,7 @@
 
 /* maximum lag of a run queue's clock in ns; a larger lag means that a clock was set */
 #define CLOCK_JUMP_NS	  (4ULL << 30)
-/* A measured offset is discarded after this time, because the two clocks drift apart. */
+/* Time after which a measured offset is discarded, because the run queue's clock drifts. */
 #define CLOCK_FORGOT_NS	  (1ULL << 35)
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16
@@ -74,10 +74,7 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 {
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
-	/*
-	 * The arithmetic is unsigned, because signed overflow is undefined. clock_late() then
-	 * discards a lag above CLOCK_JUMP_NS.
-	 */
+	/* Unsigned arithmetic, because signed overflow is undefined. */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 
 	if (__builtin_expect((u64)late > CLOCK_JUMP_NS || past > CLOCK_FORGOT_NS, 0)) {

@@ -35,9 +35,7 @@ struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern; /* the kernel has all struct fields that the fast path reads */
-	/*
-	 * true in the program runq_some; programs that measure causes test RUNQ_FILLED_SOME instead
-	 */
+	/* true in the program runq_some, which counts filtered or sampled waits without causes */
 	bool some;
 };
 

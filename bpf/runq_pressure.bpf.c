@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Measures for each cgroup with its descendants the wall time in which at least one task waits for
- * a core, and the wall time in which at least one task waits and no task runs.
+ * a core, and the part of this time in which no task runs.
  *
  * A task sleeps, waits or runs. The state of a task changes at wake-ups and switches, under the
  * lock of the run queue. Each change of a task's state updates the counts of the task's cgroup. If
@@ -22,7 +22,7 @@ const volatile bool switch_state_first;
 
 /* Counters of cgroups, indexed by group number. Group numbers start at 1. */
 struct runq_pressure_group groups[RUNQ_PRESSURE_NR];
-/* highest group number in use; larger than RUNQ_PRESSURE_NR if no number is free */
+/* highest allocated group number; keeps growing if all numbers are in use */
 __u64 last_group;
 /*
  * States of tasks, indexed by pid modulo the table size. If two tasks have the same index, the
@@ -48,7 +48,10 @@ struct chain {
 
 enum {
 	CHAIN_OF_SWITCH,
-	/* chain of the iterator over all tasks, which a program on an event can interrupt */
+	/*
+	 * separate chain of the task iterator, because a program on an event can interrupt the
+	 * iterator
+	 */
 	CHAIN_OF_WALK,
 	NR_CHAINS,
 };
@@ -111,8 +114,8 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 }
 
 /*
- * Computes the state of a cgroup from the counts of its own tasks. The state of a cgroup has at
- * most one cause, and the lowest bit of the count of running tasks if a task of the cgroup runs.
+ * Returns what a cgroup adds to the counts in runq_pressure_group.state: 1 to the count of its
+ * cause if a task waits, and 1 to the count RUNQ_PRESSURE_AT_RUNS if a task runs.
  */
 static __always_inline u64 own_unit(u64 own)
 {
@@ -182,7 +185,7 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 
 /*
  * Allocates numbers for a cgroup and its ancestors, beginning at the root. Returns the number of
- * the cgroup itself.
+ * the cgroup, or 0 if no number is free.
  */
 __noinline u32 chain_numbers(u32 which, u32 depth)
 {

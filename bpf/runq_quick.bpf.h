@@ -2,7 +2,7 @@
 /*
  * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. A
  * function of the fast path either counts a wait with the same result as the slow path, or counts
- * nothing and returns false. The fast path has no calls and no map look-ups, to save registers.
+ * nothing and returns false. The fast path avoids calls and map look-ups, to save registers.
  */
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
@@ -28,11 +28,7 @@ enum from {
  */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
-/*
- * Returns true if the task is runnable. If mode.modern is set, the kernel has all struct fields
- * that the fast path reads. Otherwise the test whether the kernel has a struct field costs an
- * instruction per field.
- */
+/* Returns true if the task is runnable. mode.modern saves the test whether the field exists. */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
 	return mode.modern ? !((struct task_struct___new *)task)->__state : task_runnable(task);
@@ -140,8 +136,8 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 
 /*
  * Returns run_delay of the preempted task @prev, plus the lag of the run queue's clock. The kernel
- * counts the wait from the last clock update, so the counted wait is too long by the lag. Because
- * run_delay then includes the lag, the next wait of @prev is computed without the lag.
+ * counts the next wait of @prev from the last clock update, too long by the lag. Adding the lag to
+ * run_delay makes the computed wait shorter by the lag.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
@@ -181,8 +177,8 @@ static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 }
 
 /*
- * Counts a short wait for which the table of short waits has no bucket number. The bucket of such a
- * wait is not in the table, or a boundary of --le is inside the bucket.
+ * Counts a short wait whose element @at of the table of short waits is not a bucket number: @at has
+ * a shift or RUNQ_QUICK_LE (see RUNQ_QUICK_FIRST).
  */
 static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 at)
 {
@@ -195,17 +191,14 @@ static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 a
 				   ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
 }
 
-/*
- * Counts a short wait in the slot at @point. @base is the memory of all slots, which begins with
- * the table of short waits.
- */
+/* Counts a short wait in the slot at @point. @base is the address of quick_area. */
 static __always_inline void quick_count(struct mode mode, void *base, void *point, u64 cpu,
 					u64 wait_ns)
 {
 	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_FIRST_CELLS - RUNQ_FIRST_TABLE;
 	u64 at = wait_ns / HIST_SUB;
 
-	/* without mode.modern, verifiers lose the bound of a value reloaded from the stack */
+	/* verifiers of old kernels lose the bound of a value reloaded from the stack */
 	if (!mode.modern) {
 		asm volatile("" : "+r"(at));
 		at %= RUNQ_NR_QUICK;
@@ -224,12 +217,12 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 				   ->count[RUNQ_QUICK_FIRST + at]);
 }
 
-/* A wait that the fast path may be able to count. */
+/* Wait that the fast path tries to count. */
 struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
 	u64 cpu, clock, late_ns, wait_ns, booked, group;
-	void *base, *point; /* base: memory of all slots; point: address of the group's slot */
+	void *base, *point; /* base: quick_area; point: base address of the group's slot */
 	void *cell; /* address of the CPU's cell in the slot, less RUNQ_QUICK_TO_CELLS bytes */
 	struct core_block *core;
 	/*
@@ -260,7 +253,10 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	}
 }
 
-/* Marks every 16th measured clock offset as invalid: the slow path then measures a new offset. */
+/*
+ * Measures the clock offset. At every 16th measurement, marks the offset as invalid instead, so
+ * that the slow path measures the offset.
+ */
 static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
 {
 	if ((pc->clock.looks + 1) % CLOCK_EPOCH_LOOKS)
@@ -280,7 +276,8 @@ static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 
 /*
  * Stores the lag of the run queue's clock in @w. Returns false if the clock's offset is unknown or
  * the lag exceeds QUICK_LATE_NS. If @keep is true, quick_late() stores @mono in runq_cpu.mono,
- * which the slow path reads. @looked is true if the caller has called clock_look_again().
+ * which the slow path reads. If @looked is true, clock_look_again() has already renewed an expired
+ * offset.
  */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep, bool looked)
 {
@@ -315,10 +312,7 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 	w->entry = quick_task(tasks, w->next);
 	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
 	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
-	/*
-	 * w->wait_ns is a huge number if the wait is negative, if the start of the wait is unknown,
-	 * or if the entry belongs to another task.
-	 */
+	/* A negative wait, an unknown start or an entry of another task yields a huge wait_ns. */
 	if (unlikely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
 	w->group = w->entry->group;
@@ -343,8 +337,8 @@ static __always_inline void quick_store_delay(struct mode mode, const struct qui
 #define CAUSE_AT(cause) (offsetof(struct runq_cell, cause_ns) + (cause) * sizeof(u64))
 
 /*
- * Computes the cause of a wait as cause_of() does, for a group that has a slot. Returns the byte
- * offset of the cause's time in struct runq_cell.
+ * Variant of cause_of() for a group with a slot. Returns the byte offset of the cause in struct
+ * runq_cell.
  */
 static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 {
@@ -392,10 +386,10 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 }
 
 /*
- * Adds the missing time segment of @prev. When @prev was dispatched, no segment was recorded,
- * because no task waited for the core. seg_missed() also adds a segment with an unknown task before
- * the segment of @prev. Only waits of throttled tasks can overlap a segment with an unknown task.
- * All other waiting tasks were enqueued after the dispatch of @prev.
+ * Adds the time segment of @prev, which was not recorded at the dispatch of @prev, because no task
+ * waited. A segment with an unknown task precedes the segment of @prev. Only waits of throttled
+ * tasks overlap the unknown segment, because all other waiting tasks were enqueued after the
+ * dispatch of @prev.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {
@@ -481,9 +475,8 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 }
 
 /*
- * Handles a switch to the idle task. At a switch to the idle task, the run queue's clock does not
- * lag. Returns false if the offset of the run queue's clock is a new minimum. The slow path then
- * stores the minimum.
+ * Handles a switch to the idle task, at which the run queue's clock does not lag. Returns false if
+ * the clock offset is a new minimum, which the slow path must store.
  */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)
@@ -498,8 +491,8 @@ static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *
 }
 
 /*
- * Begins the wait of the preempted task @prev. quick_leaves() is called if the wait of @next is not
- * counted. If quick_leaves() returns false, the caller takes the slow path.
+ * Begins the wait of the preempted task @prev, at a switch where the wait of @next is not counted.
+ * If quick_leaves() returns false, the caller takes the slow path.
  */
 static __always_inline bool quick_leaves(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, u64 mono)
@@ -612,8 +605,8 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		quick_store_delay(mode, &w);
 	/*
 	 * The kernel's run_delay of `next` is too small by the lag of the run queue's clock. After
-	 * a preemption, run_delay of `prev` is too large by the same lag, so that the sum of both
-	 * run_delays is right.
+	 * a preemption, run_delay of `prev` is too large by the lag, so the sum of run_delay is
+	 * right.
 	 */
 	if (from == FROM_IDLE)
 		core->runq.missing_ns += w.late_ns;

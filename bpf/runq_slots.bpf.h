@@ -79,7 +79,6 @@ static __always_inline void *slot_get(u32 slot_ref)
 	return slot_ref < RUNQ_LATER_CHUNK ? slot_in_first(slot_ref) : slot_in_later(slot_ref);
 }
 
-/* Returns the reference to slot number @slot. */
 static __always_inline u32 slot_ref_of(u32 slot)
 {
 	return slot < layout.first_slots ? slot * layout.slot_size

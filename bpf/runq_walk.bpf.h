@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Splits the time of a wait by the tasks that ran on the core during the wait. The split yields the
- * causes, the blame and the main culprit of the wait.
+ * Splits the time of a wait by the tasks that ran on the core during the wait, to find the causes,
+ * the blame and the main culprit.
  */
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
@@ -69,10 +69,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 	return false;
 }
 
-/*
- * Prepares the loop over the time segments that a wait overlaps, newest segment first. The state of
- * the loop is @w.
- */
+/* Prepares the loop over the time segments that a wait overlaps, newest segment first. */
 static __always_inline void walk_begin(struct runq_walk *w)
 {
 	u64 throttled = w->throttled_to - w->throttled_from;
@@ -85,8 +82,8 @@ static __always_inline void walk_begin(struct runq_walk *w)
 }
 
 /*
- * Counts the parts of a wait that are within RUNQ_NR_STEP time segments, newest segment first. The
- * newest @first segments are skipped. Returns false if the wait began in one of the RUNQ_NR_STEP
+ * Counts the parts of a wait that are within RUNQ_NR_STEP time segments, newest segment first, and
+ * skips the newest @first segments. Returns false if the wait began in one of the RUNQ_NR_STEP
  * segments.
  */
 static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)

@@ -1,7 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Removes line numbers and labels of basic blocks from a BPF object: half of its bytes, which neither libbpf
-nor the kernel needs. bpftool gen object then compacts the file. Usage: slim.py FROM TO"""
+"""Removes line numbers and labels of basic blocks from a BPF object, because neither libbpf nor the
+kernel needs them and they are half of the object. bpftool gen object then compacts the file.
+Usage: slim.py FROM TO"""
 import struct
 import sys
 

@@ -8,10 +8,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define TASK_WAKING    0x200
 
 /*
- * The BPF programs on switches and wake-ups contain two variants of their code. The variant with
- * @any = true runs on every kernel and can search for long waits. The variant with @any = false
- * needs the struct fields of Linux 5.16, and saves the instructions that test whether the fields
- * exist.
+ * Programs on switches and wake-ups have two variants. @any = true runs on every kernel and can
+ * search for long waits. @any = false needs the struct fields of Linux 5.16 and saves the tests
+ * whether these fields exist.
  */
 static __always_inline u32 task_state(struct task_struct *task, bool any)
 {
@@ -49,8 +48,8 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 }
 
 /*
- * put_switch() first reads @ctx, then computes `what`, then finds `ring`. This order keeps few
- * registers in use across calls.
+ * Reads @ctx, then computes `what`, then finds `ring`, so that few registers are in use across
+ * calls.
  */
 static __always_inline int put_switch(u64 *ctx, bool any)
 {
@@ -86,8 +85,8 @@ int trace_switch(u64 *ctx)
 }
 
 /*
- * Records nothing if the task last ran on this core, because another event then records its wake-up
- * or migration.
+ * Records nothing if the task last ran on this core, because trace_wakeup() or trace_migrate()
+ * records the wake-up.
  */
 static __always_inline int put_waking(struct task_struct *task, bool any)
 {
@@ -257,8 +256,7 @@ int BPF_PROG(trace_tick, struct hrtimer *timer)
 
 /*
  * At the start of a recording, reads the names of all tasks and finds the running tasks. If
- * ask_address is set, trace_walk() reads no tasks, but only the kernel string at the address
- * ask_address.
+ * ask_address is set, trace_walk() only copies the kernel string at ask_address to asked_name.
  */
 SEC("iter/task")
 int trace_walk(struct bpf_iter__task *ctx)

@@ -87,9 +87,8 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 }
 
 /*
- * Returns true if the ring accepts records. After the --on event each core may add
- * setup.bytes_after bytes of records. The first core that reaches this limit ends the recording on
- * all cores.
+ * Returns true if the ring accepts records. After the --on event, the first core that has added
+ * setup.bytes_after bytes of records ends the recording on all cores.
  */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
@@ -262,8 +261,8 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	FILLED_AND(at, TRACE_FILLED_HEAD_MASK);
 	ADD_POINTER(at, ring);
 	/*
-	 * Callers pass the constant 0 as @what for kinds of records whose field `what` readers
-	 * ignore. The field `what` is then not written.
+	 * If @what is the constant 0, the field is not written, because readers ignore `what` in
+	 * such records.
 	 */
 	if (!__builtin_constant_p(what) || what)
 		((struct trace_ring *)at)->edges[0].what = what;
@@ -276,8 +275,8 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	if (interrupts) {
 		barrier();
 		/*
-		 * The asm barrier makes clang use one register for `writing` and the return value,
-		 * which are both 0.
+		 * The asm barrier makes clang use one register for the two zeros: `writing` and the
+		 * result.
 		 */
 		asm volatile("" : "+r"(none));
 		ring->writing = none;

@@ -8,8 +8,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Counts the previous idle period at an idle entry, when all timers that expired in the previous
- * idle period have run.
+ * Counts the previous idle period at the next idle entry, because all expired timers have run by
+ * then.
  */
 static __always_inline void passive_enter(struct wake_slot *s)
 {
@@ -51,8 +51,8 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 }
 
 /*
- * Calibration: two programs on the same event store a timestamp each. The difference between both
- * timestamps is the cost of one program.
+ * Calibration: two programs on the same event store timestamps. The difference is the cost of one
+ * program.
  */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
@@ -166,9 +166,8 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 }
 
 /*
- * Stores the time of the launch of source remote. The launch is the first call of stamp_launch()
- * while the sender wakes the worker. @woken is the pid of the woken task, and is read only if @how
- * is WAKE_HOW_WAKING.
+ * Source remote: stores the launch time, the time of the first call while the sender wakes the
+ * worker. @woken is the pid of the woken task, and is read only if @how is WAKE_HOW_WAKING.
  */
 static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {

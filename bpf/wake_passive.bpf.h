@@ -87,7 +87,7 @@ static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
 	/*
 	 * If the CPU stayed idle after an earlier interrupt, the earlier interrupt did not end the
-	 * idle period. The current interrupt then counts as the first one.
+	 * idle period, and counting begins again with the current interrupt.
 	 */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;

@@ -52,9 +52,9 @@ int subtick_service(struct subtick *ctx, const struct subtick_window **ret_windo
 
 /*
  * If this thread's last open, read, fd or service call failed, subtick_error() returns the cause
- * and subtick_error_fix() returns a fix. The returned text is "" if that call succeeded, or if the
- * cause or fix is unknown. The returned text is valid until this thread's next open, read, fd or
- * service call. Functions that read a window do not change the returned text.
+ * and subtick_error_fix() returns a fix. The text is "" if the last call succeeded, or if the cause
+ * or fix is unknown. The text is valid until this thread's next open, read, fd or service call.
+ * Functions that read a window do not change the text.
  */
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
@@ -87,8 +87,8 @@ enum subtick_list {
 };
 
 /*
- * Who a row is about. Only rows with SUBTICK_WHO_GROUP have an id and names. In rows with another
- * value, SUBTICK_CGROUP is a word such as "(idle)".
+ * Kind of group or culprit that a row describes. Only rows with SUBTICK_WHO_GROUP have an id and
+ * names. In rows with another value, SUBTICK_CGROUP is a word such as "(idle)".
  */
 enum subtick_who {
 	SUBTICK_WHO_GROUP,
@@ -264,8 +264,8 @@ int subtick_percentile(const struct subtick_window *window, enum subtick_list li
 		       double percent, double *ret_ns);
 /*
  * Stores histogram boundary number @bucket in *@ret_le_ns. Stores in *@ret_count the exact number
- * of waits of a row of SUBTICK_GROUPS that are at most as long as this boundary. Returns -ERANGE if
- * @bucket is not smaller than the number of histogram boundaries.
+ * of waits up to this boundary in a row of SUBTICK_GROUPS. Returns -ERANGE if @bucket is not
+ * smaller than the number of histogram boundaries.
  */
 int subtick_bucket(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   size_t bucket, uint64_t *ret_le_ns, uint64_t *ret_count);

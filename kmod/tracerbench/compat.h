@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Hides differences between kernel versions. For stats.h, compat.h hides differences between kernel
- * and user space.
- */
+/* Hides differences between kernel versions, and for stats.h also between kernel and user space. */
 #ifndef TRACERBENCH_COMPAT_H
 #define TRACERBENCH_COMPAT_H
 

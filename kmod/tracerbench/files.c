@@ -131,8 +131,8 @@ static ssize_t benchmark_write(struct file *file, const char __user *from, size_
 }
 
 /*
- * Measures the percentile that a user writes to the file. The private data of the debugfs file is
- * the unit of the written number, as a multiple of 0.001 %.
+ * Measures the percentile that a user writes to the file. The unit of the written number is the
+ * private data of the file × 0.001 %.
  */
 static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
 				loff_t *pos)

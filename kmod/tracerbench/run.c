@@ -69,9 +69,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * Even after an error, the thread of a CPU passes every gate (barrier) of the run. If a thread did
- * not pass a gate, the threads of all other CPUs and the process that wrote the debugfs file would
- * wait forever.
+ * The thread passes every gate (barrier) of the run even after an error, because all other threads
+ * and the process that wrote the debugfs file wait at the gates.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -119,8 +118,8 @@ static struct smp_hotplug_thread tb_threads = {
 };
 
 /*
- * Waits until a gate (barrier) is opened. A fatal signal stops the run with -EINTR. The threads
- * then end their work early, and the last thread opens the gate.
+ * Waits until a gate (barrier) is opened. A fatal signal stops the run with -EINTR: the threads end
+ * their work early, and the last thread opens the gate.
  */
 static void run_wait(struct tb_run *run, struct completion *gate)
 {
@@ -152,9 +151,8 @@ static void run_all_cpus(struct tb_run *run)
 }
 
 /*
- * Refuses a measurement run that needs more than half of the available memory. A run needs memory
- * for the samples of all CPUs. Each operation of the run needs memory for a heap of the @nr_highest
- * highest samples.
+ * Refuses a measurement run that needs more than half of the available memory. A run stores the
+ * samples of all CPUs, and for each operation a heap of the @nr_highest highest samples.
  */
 static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus, u64 nr_highest)
 {
@@ -307,10 +305,7 @@ static int single_thread(void *data)
 	int err = single_measure(single);
 
 	complete(&single->done);
-	/*
-	 * Wait until kthread_stop() is called, because this guarantees that no thread runs in
-	 * unloaded code.
-	 */
+	/* Wait for kthread_stop(), so that no thread runs in unloaded code. */
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (kthread_should_stop())

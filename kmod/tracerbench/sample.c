@@ -15,10 +15,7 @@
  */
 #define TB_OVERHEAD_MAX 1001
 
-/*
- * Number of measured pairs between two checks of the stop flag. To measure these pairs takes about
- * ten microseconds.
- */
+/* Number of measured pairs between two checks of the stop flag: about ten microseconds. */
 #define TB_CHECK_EVERY 256
 
 static DEFINE_PER_CPU(unsigned long, tb_work_state);

@@ -6,8 +6,8 @@
 #include "compat.h"
 
 /*
- * Moves the value at @pos down a min-heap until the heap is in order (sift down). A heap of the
- * highest values has the smallest of these values at its root. A heapsort with a min-heap sorts in
+ * Moves the value at @pos down a min-heap until the heap is in order (sift down). The root of a
+ * heap of the highest values is the smallest value in the heap. Heapsort with a min-heap sorts in
  * descending order, so "sorted" in this file means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
@@ -105,9 +105,7 @@ struct tb_heap {
 	size_t room;
 };
 
-/*
- * Adds a value. Returns true if the value is among the highest values so far and enters the heap.
- */
+/* Returns true if the value is among the highest values so far and enters the heap. */
 static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 {
 	size_t pos;

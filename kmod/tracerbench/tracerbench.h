@@ -37,7 +37,6 @@ struct tb_config {
 	u64 do_work; /* 1 if work is done between disable and enable of a pair, or 0 */
 };
 
-/* Results of one CPU in a benchmark. */
 struct tb_cpu_figures {
 	unsigned int cpu;
 	struct tb_summary op[TB_NR_OPS];
@@ -73,8 +72,8 @@ void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
 /*
- * Run a measurement and store results in @figures. tb_run_benchmark() and tb_run_percentile() store
- * different results. Only one call of tb_run_benchmark() or tb_run_percentile() may run at a time.
+ * Run a measurement and store results in @figures. tb_run_percentile() stores only TB_PERCENTILE,
+ * tb_run_benchmark() all other results. Only one call of the two functions may run at a time.
  */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,

@@ -396,7 +396,9 @@ const char *subtick_text(const struct subtick_window *window, enum subtick_list 
 	return text && text[0] ? text : NULL;
 }
 
-/* Returns group @row of a runq window. Returns NULL for other windows, which have no groups. */
+/*
+ * Returns row @row of SUBTICK_GROUPS, or NULL if @list is another list or the row does not exist.
+ */
 static const struct runq_group_window *group_at(const struct subtick_window *window,
 						enum subtick_list list, size_t row)
 {

@@ -38,7 +38,7 @@ struct api_column {
 		COLUMN_STRING, /* pointer to char */
 	} type;
 	size_t offset;
-	bool zero_unknown; /* true if the member is 0 when the value is unavailable */
+	bool zero_unknown; /* true if 0 means that the value is unavailable */
 };
 
 #define COLUMN(list_id, row, id, member, ...)                                                     \
@@ -73,7 +73,7 @@ struct api_list {
 struct loss_row {
 	const char *name;
 	size_t offset;
-	/* offset of the bool in the window that enables this row; 0 enables the row always */
+	/* offset of a bool in the window: the row exists if the bool is true; 0: always exists */
 	size_t when_at;
 };
 
@@ -105,7 +105,7 @@ struct subtick {
 	struct runq_rules rules;
 };
 
-/* Begins a public call: clears and returns the error of this thread. */
+/* Clears and returns the error of this thread, at the start of a public call. */
 struct err *api_err(void);
 /*
  * Copies the options of a caller by the rules of copy_struct_from_user(). The first member of *@to
@@ -122,8 +122,8 @@ int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
 /* Allocates a context without a meter. If out of memory, sets @err and returns NULL. */
 struct subtick *api_new(const struct api_view *view, struct err *err);
 /*
- * Last step of each public open function: opens and starts the meter if @rc is 0. Returns @rc if
- * @rc is not 0. After a failure @ctx, which may be NULL, is closed.
+ * Last step of each public open function: opens and starts the meter if @rc is 0, else returns @rc.
+ * Closes @ctx after a failure. @ctx may be NULL.
  */
 int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
 /* Gets the value of @key from a row of @list. Leaves *@ret unchanged if no column has @key. */

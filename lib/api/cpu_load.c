@@ -22,9 +22,8 @@ struct context {
 	unsigned int nr_cpus;
 	bool sampled; /* true if ends.prev and ends.cur are both valid samples */
 	/*
-	 * Value of cpu_perf.fd for CPUs whose load is available. All contexts share the descriptors
-	 * of the hardware counters. Callers therefore get an O_PATH descriptor, on which read() and
-	 * ioctl() fail with EBADF.
+	 * Value of cpu_perf.fd for CPUs whose load is available: an O_PATH descriptor, on which
+	 * read() and ioctl() fail with EBADF, because all contexts share the hardware counters.
 	 */
 	int fd;
 };

@@ -58,8 +58,8 @@ static const struct api_column names_columns[] = {
 };
 
 /*
- * Gets @key from @party, unless @ret already has a value. A party without a group has the values of
- * an empty group.
+ * Gets @key of a victim or culprit, unless @ret already has a value. A culprit that is not a group
+ * has the values of an empty group.
  */
 static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
 {

@@ -85,7 +85,8 @@ static inline void blocks_free(struct blocks *blocks)
 
 /*
  * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if all
- * members are at most @limit. @array has @nr elements of @size bytes, sorted by this member.
+ * members are at most @limit. @array has @nr elements of @size bytes and is sorted by the member at
+ * @offset.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)

@@ -19,7 +19,9 @@ int64_t clock_offset_ns(clockid_t id, int64_t *ret_width)
 {
 	int64_t best = INT64_MAX, offset = 0;
 
-	/* Preemption between the two reads widens the bracket; use the narrowest one. */
+	/*
+	 * Preemption between `before` and `after` increases the error, so use the shortest attempt.
+	 */
 	for (int i = 0; i < READINGS; i++) {
 		int64_t before = clock_mono_ns(), other = clock_ns(id), after = clock_mono_ns();
 

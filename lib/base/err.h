@@ -21,7 +21,7 @@ struct err {
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_unsupported(struct err *err, int code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Inserts "prefix: " before the sentence of @err. The prefix names the failed operation. */
+/* Inserts "@fmt: " before the sentence of @err. @fmt describes the failed operation. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

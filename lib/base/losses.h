@@ -102,7 +102,7 @@
 
 /*
  * Loss counters of `subtick runq`: X(member, key, from). @from is KERNEL if the BPF programs count
- * the loss, in the member of struct runq_cpu with the name @member. Otherwise @from is USER.
+ * the loss in member @member of struct runq_cpu, else USER.
  */
 #define RUNQ_LOSSES(X)                              \
 	X(unknown_start, unknown_start, KERNEL)     \
@@ -149,16 +149,12 @@
 
 /*
  * The load that another tool shows is called wrong if it differs from the true load by more than 5
- * percentage points. Reports contain LOAD_WRONG_RATIO, because the live page needs the limit. Files
- * in packaging/ repeat LOAD_WRONG_RATIO, and ./check fleet compares these files with this
- * definition.
+ * percentage points. The live page reads LOAD_WRONG_RATIO from the report. Files in packaging/
+ * repeat the number, and ./check fleet compares the files with this definition.
  */
 #define LOAD_WRONG_RATIO 0.05
 
-/*
- * True if the load that another tool shows differs from the true load by more than
- * LOAD_WRONG_RATIO. False if a ratio is NaN.
- */
+/* False if a ratio is NaN. */
 static inline bool load_is_wrong(double shown_ratio, double true_ratio)
 {
 	return fabs(shown_ratio - true_ratio) > LOAD_WRONG_RATIO;

@@ -15,8 +15,7 @@ struct opt;
 /*
  * Parses @value into the struct at @base. @value is NULL for a command line option without
  * argument. Returns 0, or -errno with a sentence in @err. opt_store() adds option and value to the
- * sentence. If a parser returns -EINVAL, and the option has .expected, the parser need not set a
- * sentence.
+ * sentence. If the option has opt.expected, a parser may return -EINVAL without a sentence.
  */
 typedef int opt_parse(const struct opt *opt, const char *value, void *base, struct err *err);
 
@@ -47,7 +46,10 @@ struct opt {
 	const char *expected;
 	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
-	/* Compares the option's member in @a and @b. NULL: opt_same() compares text or bytes. */
+	/*
+	 * True if @a and @b have the same value of the option. If NULL, opt_same() compares text or
+	 * bytes.
+	 */
 	bool (*same)(const void *a, const void *b);
 };
 
@@ -60,15 +62,15 @@ opt_parse opt_cpus;   /* parses a list of CPUs into a struct cpuset */
 opt_parse opt_u32;    /* parses a whole number from min to max */
 opt_parse opt_u64;
 opt_parse opt_time;  /* parses a time from min to max, stored as 64-bit ns */
-opt_parse opt_ratio; /* parses a double without a unit, or with a unit of one hundredth such as % */
+opt_parse opt_ratio; /* parses a double such as 0.05, or 5% if `arg` is "N%" */
 opt_parse opt_word;  /* parses a word, stored as an enum: the index of the word in @words */
 /* parses a comma-separated list into a uint32_t, the bit set of the indexes in @words */
 opt_parse opt_set;
 
-/* Initializer of the struct member that stores an option's value. */
+/* Initializes offset and size of the member that stores the value of an option. */
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
-/* Initializer of an option's parser and member. The type of the member selects the parser. */
+/* Initializes parser and member of an option. The type of the member selects the parser. */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
 		bool: opt_flag,                          \
@@ -90,14 +92,14 @@ opt_parse opt_set;
 	.parse = _Generic(((type *)0)->member, uint32_t: opt_set), .words = (names),    \
 	OPT_AT(type, member)
 
-/* Calls the parser of @opt. On failure @err names the option and @value. */
+/* On failure @err names the option and @value. */
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
 /* True if the option has the same value in both structs. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
 /* Finds the option @name of @len bytes. Returns NULL if @table does not contain the option. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
-/* Closest name to a mistyped word, initialized with {0}. @name: NULL if no name is similar. */
+/* Closest name to a mistyped word. Initialize with {0}; @name stays NULL if no name is similar. */
 struct opt_nearest {
 	const char *name;
 	unsigned int distance;
@@ -114,7 +116,6 @@ int opt_each(const struct opt *opt, const char *value, void *base, struct err *e
 int opt_index(const char *const *words, const char *value);
 /* Parses a decimal number from @min to @max that is followed by @unit. */
 bool opt_decimal(const char *text, const char *unit, double min, double max, double *ret_number);
-/* Parses a whole number from @min to @max. */
 int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number, struct err *err);
 int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
 		 struct err *err);

@@ -38,7 +38,7 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
-/* Random number by xorshift64. Start times of burns need only be independent of the tick. */
+/* Random number by xorshift64, so that start times of burns are independent of the tick. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;

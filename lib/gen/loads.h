@@ -54,15 +54,15 @@ enum duty_wait {
 
 struct duty_opts {
 	int cpu;
-	int nice; /* nice value of the task */
+	int nice;
 	enum duty_wait wait;
 	int peer_cpu; /* core of the task that sends the messages of DUTY_MESSAGE */
 	double duty;  /* share of each period that the task is busy, from 0 to 1 */
 	uint64_t period_ns;
 	/*
 	 * If @locked is true, each burn starts @phase_ns after a multiple of the period on
-	 * CLOCK_MONOTONIC. If the period is a whole number of ticks, all burns then have the same
-	 * phase of the tick. If @locked is false, each burn starts at a random time within its
+	 * CLOCK_MONOTONIC. If the period is also a whole number of ticks, all burns begin at the
+	 * same phase of the tick. If @locked is false, each burn starts at a random time within its
 	 * period.
 	 */
 	bool locked;

@@ -249,9 +249,9 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	if (!f->tick_looked)
 		return AUDIT_UNKNOWN;
 	/*
-	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if the
-	 * increments show no tick, no task could be hidden from /proc/stat, and the error is small.
-	 * One condition alone may have another cause, such as a slow reader of /proc/stat.
+	 * VIRT_CPU_ACCOUNTING: the increments show no tick, no task could be hidden from
+	 * /proc/stat, and the error is small. A slow reader of /proc/stat, for example, can also
+	 * cause one of these results.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&

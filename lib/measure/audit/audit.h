@@ -25,13 +25,13 @@ struct audit_opts {
 	/* timer slacks; each slack is combined with every delay; NULL for 1 ns */
 	const uint64_t *slacks_ns;
 	size_t nr_slacks;
-	uint64_t iterations;		   /* sleeps per delay; 0 to use up the run time */
+	uint64_t iterations;		   /* sleeps per delay; 0: limited by the run time */
 	const struct audit_delay *earlier; /* rows of an earlier run that is resumed, or NULL */
 	size_t nr_earlier;
 
 	double duty;	    /* share of each period during which a periodic load is busy */
 	uint64_t period_ns; /* period of the loads, or 0 for one tick */
-	/* Run only the load AUDIT_LOCKED, whose busy loops each start phase_ns after a tick. */
+	/* Run only AUDIT_LOCKED. Each busy loop of this load starts phase_ns after a tick. */
 	bool phase_given;
 	uint64_t phase_ns;
 	double share;	/* share of the core that AUDIT_HIDDEN and AUDIT_EXPOSED use */
@@ -49,7 +49,7 @@ enum audit_load {
 	AUDIT_LOCKED, /* each busy loop begins at the phase of the tick that --phase selects */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
-	AUDIT_NICE,    /* same as AUDIT_RANDOM, but the task has a nice value */
+	AUDIT_NICE,    /* AUDIT_RANDOM with a nice value */
 	AUDIT_IOWAIT,  /* the task waits for reads of a disk */
 	AUDIT_MESSAGE, /* the task waits for messages of a task on another core */
 	AUDIT_SOFTIRQ,
@@ -73,7 +73,7 @@ struct audit_env {
 	void *arg;
 };
 
-/* Results from which the verdict is derived. Each experiment sets some members. */
+/* Results of the experiments. An experiment sets only the members that it measures. */
 struct audit_findings {
 	/* name of the source that is the reference for errors, or NULL before the first error */
 	const char *source;
@@ -108,7 +108,7 @@ struct audit_findings {
 	/* other tasks used the core, so the minimum window length was not estimated */
 	bool good_disturbed;
 	bool good_known;
-	/* Minimum window lengths for errors of at most 1 % and 0.1 %, or 0 if none is enough. */
+	/* Minimum windows for errors of at most 1 % and 0.1 %, or 0 if no window is long enough. */
 	uint64_t good_1_ns, good_01_ns;
 	/* longest window on which the estimate of the minimum window length is based */
 	uint64_t good_from_ns;
@@ -116,20 +116,17 @@ struct audit_findings {
 	double good_error;
 };
 
-/* Minimum window for worst_error. In shorter windows errors are mostly rounding to 1/USER_HZ s. */
+/* Minimum window for worst_error. Below this length errors are mostly rounding to 1/USER_HZ s. */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
-/* Minimum coherence with the tick of a column that changes only on the tick. */
+/* A column changes only on the tick if its coherence with the tick is at least this value. */
 #define AUDIT_ON_TICK 0.6
 /*
- * Minimum coherence of a frequency that is accepted as the tick frequency. On a quiet machine the
- * true tick frequency has a coherence of 0.99. With five tasks on each core, a wrong frequency (500
- * or 750 Hz instead of 250 Hz) had a coherence of up to 0.87.
+ * Minimum coherence of a frequency that is accepted as the tick frequency. Measured coherence: 0.99
+ * for the true frequency on a quiet machine; up to 0.87 for 500 and 750 Hz, with a tick of 250 Hz
+ * and five tasks on each core.
  */
 #define AUDIT_SURE_TICK 0.9
-/*
- * Maximum share of the core that other tasks may use while a load runs. Above this share the load
- * counts as disturbed.
- */
+/* A load counts as disturbed if other tasks use more than this share of the core. */
 #define AUDIT_OTHERS_MAX 0.15
 /* Maximum error of /proc/stat if the kernel measures CPU time at each context switch. */
 #define AUDIT_EXACT_ERROR 0.03
@@ -196,7 +193,7 @@ struct audit_watch {
 
 /*
  * Reads the line of @cpu in /proc/stat as fast as possible for @length_ns, and adds each reading to
- * @edge_sets. @urgent sets nice −20 if permitted, and requires that the load runs on another core.
+ * @edge_sets. @urgent sets nice −20 if permitted; the load must run on another core.
  */
 int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets,
 		size_t nr, const struct audit_env *env, struct audit_watch *ret_watch,
@@ -209,8 +206,8 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		      const struct audit_watch *watch);
 /*
- * Computes irq_coherence under a load of interrupts: 1 if the irq columns change only at ticks, near
- * 0 if the columns change at random times.
+ * Computes irq_coherence under a load of interrupts: 1 if the irq columns change only at ticks,
+ * near 0 if the columns change at any time.
  */
 void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
 /*

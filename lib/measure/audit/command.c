@@ -40,7 +40,7 @@ struct run {
 	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
-	struct blocks memory; /* memory of the arrays in `edges` */
+	struct blocks memory;
 	struct edge edges[2]; /* readings of all clocks at the command's start and end */
 	pid_t pid;
 	/* Socket to the child, which waits for a byte and sends errno if execve() fails. */
@@ -217,7 +217,7 @@ void audit_command_derive(struct audit_command *c)
 	c->user_error = c->true_user_ns == NONE
 				? NAN
 				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
-	/* The task clock of the command includes interrupts, the CPU time of all tasks does not. */
+	/* The task clock of the command includes interrupts, but `tasks` does not. */
 	c->others_ns = tasks == NONE || isnan(used) ? NONE
 		       : tasks > c->task_clock_ns   ? tasks - c->task_clock_ns
 						    : 0;

@@ -31,8 +31,8 @@ struct audit_command {
 	/* true CPU time, split by the PMU's cycle counts in user mode and kernel mode */
 	uint64_t true_user_ns, true_system_ns;
 	uint64_t others_ns;   /* CPU time of other tasks on the CPUs of the command */
-	double rusage_factor; /* accounted CPU time ÷ true CPU time */
-	double user_error;    /* (accounted user time − true user time) ÷ true CPU time */
+	double rusage_factor; /* rusage CPU time ÷ true CPU time */
+	double user_error;    /* (rusage user time − true user time) ÷ true CPU time */
 	/* Shown and true time of each mode, summed over the CPUs of the command. */
 	struct audit_level levels[AUDIT_NR_MODES];
 	const char *truth; /* source of the true busy time of the command's CPUs, or NULL */
@@ -47,7 +47,7 @@ struct audit_command {
  * before subtick changes its own timer slack and signal dispositions.
  */
 void audit_command_inherit(struct audit_command_opts *opts);
-/* Runs the command and waits for its end. Sends it SIGTERM if env->wait() returns true. */
+/* Runs the command until it exits. Sends SIGTERM to the command if env->wait() returns true. */
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,
 		  struct err *err);

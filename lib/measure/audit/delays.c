@@ -210,10 +210,7 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 	return ticks * d->unit_ns;
 }
 
-/*
- * Reads the true busy time of the core. The true busy time and the busy time in /proc/stat both
- * include other tasks.
- */
+/* The true busy time and the busy time in /proc/stat both include other tasks. */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
 	struct load_cpu_window w;
@@ -257,8 +254,8 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 }
 
 /*
- * Finds the row of the earlier run with the same delay and timer slack, or NULL. If a delay was
- * requested several times, each row is used once.
+ * Finds the row of the earlier run with the same delay and timer slack, or NULL. Returns each row
+ * only once, because a delay can be requested several times.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
 					      uint64_t slack_ns)
@@ -304,8 +301,7 @@ size_t audit_delays_paper(const uint64_t **ret_ns)
 }
 
 /*
- * Selects the delays: the list of --delays, the list of a brief run, or audit_delays_paper().
- * Returns their number.
+ * Selects the delays of --delays, of a brief run, or of audit_delays_paper(). Returns their number.
  */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_ns)
 {
@@ -370,8 +366,8 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Measures a row for each delay and timer slack. The slacks of one delay are measured one after
- * another, so that a slow drift of the machine affects all slacks equally.
+ * The slacks of one delay are measured one after another, so that a slow drift of the machine
+ * affects all slacks equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {

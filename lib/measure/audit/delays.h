@@ -26,7 +26,7 @@ struct audit_delay {
 	 */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* times of each mode on the core */
-	/* audit_delay_derive() and audit_delays_derive() compute all members from here on. */
+	/* audit_delay_derive() and audit_delays_derive() compute the members below. */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
 	/* user (system) time per iteration ÷ user (system) time per iteration without a delay */
@@ -47,7 +47,7 @@ struct audit_delays {
 	/* names of machine and kernel; a run can be resumed only on the same machine and kernel */
 	char machine[192];
 	size_t nr_slack_ignored; /* number of rows in which the kernel ignored the timer slack */
-	/* number of rows in which other tasks used much of the core */
+	/* number of rows for which audit_delay_disturbed() is true */
 	size_t nr_disturbed;
 	const char *truth;	 /* source of the core's true busy time, or NULL */
 	struct err no_truth;	 /* reason why the true busy time is unavailable */
@@ -62,7 +62,7 @@ struct audit_delays {
 /* Gets the delays in ns of the paper that docs/methods/audit.md cites. Returns their number. */
 size_t audit_delays_paper(const uint64_t **ret_ns);
 void audit_delay_derive(struct audit_delay *row);
-/* Computes user_times and system_times of all rows from the row without a delay. */
+/* Computes user_times and system_times, relative to the row with delay 0 and the same slack. */
 void audit_delays_derive(struct audit_delays *delays);
 /*
  * Upper bound of the interrupt time that the thread clock of the loop lacks. When a timer interrupt
@@ -70,7 +70,7 @@ void audit_delays_derive(struct audit_delays *delays);
  * kernel subtracts the whole interrupt, even the part before the thread clock started.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
-/* True if other tasks used much of the core while the row was measured. */
+/* True if other tasks used more than AUDIT_OTHERS_MAX of the core. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
 /* Sets the members that are known before the measurement, such as nr_asked and machine. */

@@ -16,8 +16,7 @@ static const struct {
 	const char *name;
 	uint32_t cols; /* bit mask of the columns of /proc/stat */
 	/*
-	 * Bit mask of the load parts (enum load_part) whose sum is the true time of the mode; 0 if
-	 * the mode has no parts of its own.
+	 * Bit mask of the load parts (enum load_part) that make up the mode; 0 if there are none.
 	 */
 	uint32_t parts;
 } modes[AUDIT_NR_MODES] = {

@@ -36,14 +36,14 @@ const char *audit_mode_name(enum audit_mode mode);
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Sets the true time of each mode to the sum of its load parts (enum load_part) that are in @parts,
- * or to UINT64_MAX if @parts contains none of them.
+ * Sets the true time of each mode to the sum of the load parts of the mode that are in @parts (bit
+ * mask of enum load_part), or to UINT64_MAX if there are none.
  */
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
 /*
  * Splits the true time of @whole between @part and @rest. @part_ns is the time of @part that the
- * load generator recorded. It includes interrupts, so it is limited to the time of @whole.
+ * load generator recorded, with interrupts. The true time of @part is at most the time of @whole.
  */
 void audit_modes_split(enum audit_mode whole, enum audit_mode part, enum audit_mode rest,
 		       uint64_t part_ns, struct audit_level levels[AUDIT_NR_MODES]);
@@ -58,7 +58,7 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* Closes the reader. May be called after audit_core_open() failed, and may be called twice. */
+/* May be called after audit_core_open() failed, and may be called twice. */
 void audit_core_close(struct audit_core *core);
 
 #endif

@@ -21,11 +21,11 @@ struct audit_samples {
 	struct load_sample *scratch; /* buffer for one sample of all CPUs */
 	/* Sample of all CPUs by the first source, taken at the start of the load. */
 	struct load_sample *begin;
-	struct blocks memory; /* memory of the arrays of samples */
+	struct blocks memory;
 	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 
-/* Opens the sources. Sets err->unsupported if no source measures the true load. */
+/* Sets err->unsupported if no source measures the true load. */
 int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t room,
 		       struct err *err);
 void audit_samples_close(struct audit_samples *samples);
@@ -64,7 +64,7 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/* Sampling interval in ns for windows shorter than 10 ms, and number of such window lengths. */
+/* Sampling interval for windows shorter than AUDIT_STEP_NS. */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 

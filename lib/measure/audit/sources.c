@@ -36,8 +36,8 @@
 #define PROBE_SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * A task is hidden if /proc/stat shows at most this share of its CPU time. The share is above 0,
- * because /proc/stat also counts other tasks of the core.
+ * A task is hidden if /proc/stat shows at most HIDDEN_SHARE of its CPU time. HIDDEN_SHARE is above
+ * 0, because /proc/stat also counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25
 #define PROBE_ROUNDS 3
@@ -90,7 +90,7 @@ static int probe(struct sources *s, struct phase_probe *probe, struct err *err)
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* the probe is invalid if other tasks used much of the core */
+	/* the probe is invalid if other tasks used more than AUDIT_OTHERS_MAX of the core */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= opts.duty + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
@@ -100,8 +100,8 @@ static int probe(struct sources *s, struct phase_probe *probe, struct err *err)
 
 /*
  * Searches for the phases of the tick at which /proc/stat shows the smallest and the largest share
- * of a task. The task is busy for opts->share of every tick. If other tasks disturbed a
- * measurement, repeats the measurement at most twice, and not after @until_ns (CLOCK_MONOTONIC).
+ * of a task. The task is busy for opts->share of every tick. Repeats an unusable measurement at
+ * most twice, and not after @until_ns (CLOCK_MONOTONIC).
  */
 static int hide_search(struct sources *s, uint64_t until_ns, struct err *err)
 {
@@ -310,8 +310,8 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
 	/*
-	 * The calculation at the end of sample_fine() may run on the core of the load and delay a
-	 * busy loop. Wait until the delayed busy loop has ended.
+	 * sample_fine() may run on the core of the load and delay a busy loop. Wait for one period,
+	 * so that the busy loop ends.
 	 */
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + run->period_ns);
 	run->recorded = !flood && duty_read(&child, &from);
@@ -347,7 +347,6 @@ static bool search_wanted(const struct sources *s)
 	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
 }
 
-/* Measures the share of the audited core that other tasks use. */
 static void measure_other_load(struct sources *s)
 {
 	struct load_cpu_window window;

@@ -11,7 +11,7 @@
 struct audit_hide {
 	uint64_t period_ns;
 	struct phase_probe probes[AUDIT_PROBES];
-	/* true if more than half of the measurements at single phases of the tick are valid */
+	/* true if more than half of `probes` are valid */
 	bool enough;
 	bool hidden, exposed;
 	/*

@@ -10,7 +10,7 @@
 #include "gen/loads.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
-/* Time for TICK_FIT_MIN_INCREMENTS changes of a column with a unit of 1/100 s, plus 10 %. */
+/* Time for TICK_FIT_MIN_INCREMENTS increments of 10 ms each, plus 10 %. */
 #define LEAST_NS  (TICK_FIT_MIN_INCREMENTS * 11 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {"user+system", "user+idle",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The BPF object with the programs of the commands load and runq. Each of the two measurements
- * opens its own copy and loads only its own programs. The programs of runq can use the maps of the
- * load measurement.
+ * The BPF object with the programs of load and runq. Each measurement opens a copy of the object,
+ * and loads only the programs of the measurement. The programs of runq can use the maps of load.
  */
 #ifndef SUBTICK_MEASURE_CORE_H
 #define SUBTICK_MEASURE_CORE_H
@@ -15,10 +14,9 @@ struct bpf_map;
 struct bpf_object_skeleton;
 struct core_bpf;
 
-/* An open BPF object and the constants of its programs. */
 struct core {
 	struct core_bpf *skel;
-	/* constants, indexed by enum core_filled minus CORE_FILLED_FIRST */
+	/* constants of the programs; see CORE_FILL() */
 	int32_t filled[CORE_NR_FILLED];
 };
 
@@ -32,7 +30,7 @@ unsigned int core_blocks(unsigned int nr_cpus);
 
 /* Opens the BPF object with the constants of @core and with a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
-/* Excludes the programs and maps of runq. Must be called between opening and loading the object. */
+/* Excludes the programs and maps of runq. Must be called before the object is loaded. */
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
@@ -42,7 +40,7 @@ int core_for_runq(struct core *core);
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);
-/* Keeps libbpf from mapping the section of @map. Must be called between opening and loading. */
+/* Keeps libbpf from mapping the section of @map. Must be called before the object is loaded. */
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map);
 
 #endif

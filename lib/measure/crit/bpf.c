@@ -56,7 +56,7 @@ struct bpf_round {
 	const struct crit_opts *opts;
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
-	struct blocks memory; /* memory of the arrays in this struct */
+	struct blocks memory;
 	u64 *scratch; /* memory for the overhead samples of all CPUs */
 	/* `lock` is used to start all threads at the same time and to wait for their end */
 	pthread_mutex_t lock;
@@ -405,8 +405,8 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 
 /*
  * Loads the BPF programs again for each round, because the address of the code affects the cost. On
- * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads.
- * While the programs stayed loaded, the batch mean varied by less than 0.1 ns.
+ * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads,
+ * but varied by less than 0.1 ns while the programs stayed loaded.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

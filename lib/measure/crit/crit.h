@@ -36,7 +36,6 @@ struct crit_spread crit_figure(const struct crit_result *result, size_t offset);
 /* Result by which two runs are compared: the batch mean if available, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
 
-/* Results of the three measurements of crit_trace_run(). */
 struct crit_trace {
 	struct crit_result off_before;
 	struct crit_result on;

@@ -12,7 +12,7 @@
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
 
-/* Maximum size of the result of module_build_line() with the NUL. It must fit into struct err. */
+/* Maximum size of a build line with the NUL. The line must fit into struct err. */
 #define MODULE_LINE_SIZE 192
 /*
  * Sets @line to a shell command that builds and loads the module for kernel @release. The command

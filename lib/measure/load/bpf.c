@@ -58,7 +58,7 @@ struct bpf_source {
 	struct load_source_opts opts;
 	struct load_lines lines;
 	struct load_tasks tasks;
-	struct blocks memory; /* memory of the arrays of interrupt lines and tasks */
+	struct blocks memory;
 	bool has_pmu; /* true for source bpf-pmu */
 	struct load_bpf_pmu pmu;
 };
@@ -229,9 +229,9 @@ static void fill_slots(struct bpf_source *b)
 }
 
 /*
- * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
- * and the store of the start time is lost. The recorded context of the CPU is then wrong until its
- * next context change.
+ * Starts the measurement on all CPUs. If a CPU changes its context in the microsecond between the
+ * clock read and the store of the start time, the recorded context is wrong until the next context
+ * change.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -482,9 +482,9 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 }
 
 /*
- * Detaches load_switch, because runq's program on sched_switch replaces it. If @by is NULL,
- * attaches load_switch again. For a short time both programs are attached and run at each context
- * switch. The second program then ends an interval of a few ns.
+ * Detaches load_switch, because runq's program on sched_switch replaces load_switch. If @by is
+ * NULL, attaches load_switch again. While both programs are attached, each context switch runs
+ * both, and the second program ends an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

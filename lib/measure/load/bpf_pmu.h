@@ -13,7 +13,7 @@
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
-	/* generation of the last perf counter that user space tried to pass to the programs */
+	/* generation of the perf counter, even if `valid` is false */
 	uint32_t generation;
 	bool valid;	/* true if the perf counter was passed to the BPF programs */
 	bool restarted; /* true if the perf counter was replaced after the last sample */

@@ -74,8 +74,8 @@ void load_cores_sample(struct load_cores *cores, struct load_source *source)
 }
 
 /*
- * Finds cores with a CPU that came online after the start. The busy times of such a core are
- * unknown, because the BPF programs have no sibling number for the new CPU.
+ * Finds cores with a CPU that came online after the start. The busy times of a core with a new CPU
+ * are unknown, because the BPF programs have no sibling number for the new CPU.
  */
 static void find_changed(struct load_cores *cores)
 {

@@ -26,7 +26,7 @@ struct load_meter {
 	uint64_t start_ns;
 	struct load_window window;
 
-	struct blocks memory; /* memory of all arrays */
+	struct blocks memory;
 	struct steal steal;
 	struct load_cores cores; /* physical cores; nr is 0 without --cores */
 	struct load_pairs *pairs; /* times of pairs of cgroups; NULL if not requested */
@@ -139,7 +139,9 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* Reads the optional lists, such as the interrupts of --irq. A list that cannot be read is NULL. */
+/*
+ * Reads the optional lists, such as the interrupts of --irq. A failed read sets the list to NULL.
+ */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];

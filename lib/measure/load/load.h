@@ -22,15 +22,12 @@ struct load_opts {
 	/* measure the distribution of busy bursts, the periods between idle periods */
 	bool bursts;
 	bool irq;	    /* measure hardirq time by interrupt line */
-	bool noise;	    /* count noise with the same source; see load_noise_source() */
+	bool noise;	    /* the source also counts noise; see load_noise_source() */
 	bool senders;	    /* count the senders of IPIs; requires noise */
-	bool wake; /* count passive wake-ups with the same source; see load_wake_source() */
+	bool wake; /* the source also counts passive wake-ups; see load_wake_source() */
 	bool cores;	    /* measure how many siblings of each physical core are busy */
 	bool cgroups;	    /* measure which cgroups share a physical core; requires cores */
-	/*
-	 * report pairs of cgroups by id, without paths, because an exporter may not be allowed to
-	 * read the paths
-	 */
+	/* report pairs of cgroups by id, without paths: an exporter may lack access to the paths */
 	bool cgroup_ids;
 	enum topology_level by; /* level of the sums in the report; TOPOLOGY_CPU for no sums */
 	uint32_t top;   /* number of tasks to report per CPU; 0 disables --tasks */
@@ -47,8 +44,8 @@ struct load_source *load_noise_source(struct meter *meter);
  */
 struct load_source *load_core_source(struct meter *meter);
 /*
- * Returns the source of @meter if the source also counts passive wake-ups. Otherwise returns NULL
- * and sets @err. The caller must close the source.
+ * Returns the source of @meter, or NULL with a reason in @err if the source counts no passive
+ * wake-ups. The caller must close the source.
  */
 struct load_source *load_wake_source(struct meter *meter, struct err *err);
 

@@ -30,7 +30,7 @@ struct load_pairs {
 	int64_t lost_ns;
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
-	struct blocks memory; /* memory of the following arrays */
+	struct blocks memory;
 	struct load_pair_sum *sums;
 	struct load_pair *rows;
 	/* paths of the two cgroups of each row of `rows`; NULL if paths are not requested */
@@ -140,7 +140,7 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 		     ?: sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
-	/* A CPU is idle if the iterator found no running task and no context switch followed. */
+	/* A CPU whose group is still unknown is idle: no task ran at the start or since then. */
 	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
 		__sync_val_compare_and_swap(&cpus[cpu].group, LOAD_PAIR_UNKNOWN, LOAD_PAIR_IDLE);
 	return 0;

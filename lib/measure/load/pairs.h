@@ -24,14 +24,13 @@ struct load_pair_sum {
 /* Kernel memory of the maps of pairs in bytes. The kernel adds 64 bytes to each map entry. */
 #define LOAD_PAIRS_MAP_BYTES \
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_key) + sizeof(int64_t) + 64))
-/* Maximum memory in bytes of the rows of a window. Each map entry can have two rows. */
+/* Maximum memory in bytes of the rows of a window: two rows for each map entry. */
 #define LOAD_PAIRS_HEAP_BYTES \
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_sum) + sizeof(struct load_pair)))
 
 /*
- * Loads the BPF programs that measure pairs of cgroups. @siblings has the sibling of each CPU. If
- * @paths is false, the rows have no cgroup paths. The BPF programs need Linux 5.12, or 5.18 on
- * arm64.
+ * @siblings has the sibling of each CPU. If @paths is false, the rows have no cgroup paths. The BPF
+ * programs need Linux 5.12, or 5.18 on arm64.
  */
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
 		    struct load_pairs **ret_pairs, struct err *err);

@@ -15,7 +15,7 @@ struct perf_source {
 	struct perf_event event;
 	struct cpu_online online;
 	struct counters *counters;
-	struct last *last; /* last valid sample of each CPU */
+	struct last *last;
 	uint64_t read_errors;
 };
 
@@ -88,12 +88,12 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	s->stamp_ns = clock_mono_ns();
 	if (last->generation == counter.generation &&
 	    counter.count.enabled_ns == last->enabled_ns) {
-		/* time_enabled stays if the CPU went offline and online between two samples */
+		/* time_enabled does not grow if the CPU went offline between two samples */
 		counters_renew(p->counters, cpu, counter.generation);
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;
 	}
-	/* no window can end with the first sample of a replaced counter */
+	/* a window needs two samples of the same counter */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);
 		s->flags |= LOAD_RESTARTED;

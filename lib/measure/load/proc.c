@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sources procstat, procidle and schedstat, which read /proc/stat and /proc/schedstat. The sources
- * are references for comparisons.
- */
+/* Sources procstat, procidle and schedstat, which read /proc/stat and /proc/schedstat. */
 #include "measure/load/sources.h"
 
 #include <errno.h>

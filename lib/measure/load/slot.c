@@ -7,7 +7,7 @@
 
 /*
  * Maximum number of attempts to read a slot. An attempt fails if a BPF program updates the slot
- * during the read. An update takes tens of ns.
+ * during the read. BPF programs need tens of ns for an update.
  */
 #define SLOT_TRIES 1000
 
@@ -130,7 +130,7 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 			continue;
 		*ret_stored =
 			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
-		/* The CPU has been halted since the store, so the counter value has not changed. */
+		/* The CPU has been halted since stored_ns, so the counter has not advanced. */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
 			ret_stored->holds_ns = now_ns;
 		return true;
@@ -155,7 +155,7 @@ static struct smt_words smt_see(const struct load_smt *smt)
 {
 	struct smt_words words = {SEE(smt->busy), SEE(smt->both)};
 
-	/* the words are 0 until the CPU first changes between busy and idle */
+	/* `busy` is 0 until the CPU first changes between busy and idle */
 	if (!words.busy)
 		words.busy = words.both = SEE(smt->seed);
 	return words;

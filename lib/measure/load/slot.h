@@ -25,8 +25,8 @@ struct load_stored {
 	uint64_t cycles;
 	uint64_t stored_ns;
 	/*
-	 * time until which the counter has the value `cycles`: the current time if the CPU has been
-	 * halted since the store, otherwise stored_ns
+	 * time until which the counter kept the value `cycles`: the current time if the CPU has
+	 * been halted since stored_ns, else stored_ns
 	 */
 	uint64_t holds_ns;
 };

@@ -73,8 +73,8 @@ struct load_source_ops {
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	/*
-	 * Ends a window of the counters in source->noise and returns the window number. Required if
-	 * source->noise is not NULL.
+	 * Ends a window of the counters in source->noise and returns the window number. Must not be
+	 * NULL for a source with source->noise.
 	 */
 	uint64_t (*noise)(struct load_source *source);
 	/* Optional: gets the busy times of two siblings; requires opts->siblings. */
@@ -82,16 +82,16 @@ struct load_source_ops {
 		    struct load_smt_sample *ret_sample);
 	/*
 	 * Detaches the source's program on sched_switch, because a program of the BPF object @by
-	 * replaces it. If @by is NULL, attaches the source's program again. Required if
-	 * source->core is not NULL.
+	 * replaces it. If @by is NULL, attaches the source's program again. Must not be NULL for a
+	 * source with source->core.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	void (*close)(struct load_source *source);
 };
 
 /*
- * First member of the private struct of each source. load_source_open() and the source's open
- * function set its members.
+ * First member of the private struct of each source. load_source_open() and ops->open() set the
+ * members.
  */
 struct load_source {
 	const struct load_source_ops *ops;
@@ -110,8 +110,8 @@ struct load_source {
 	const struct noise_sends *sends; /* sent IPIs by CPU, or NULL without opts->senders */
 	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
 	/*
-	 * true while the noise measurement samples the source, because only a sample of the load
-	 * measurement ends the window of --tasks
+	 * true while the noise measurement samples the source: such a sample must not end the
+	 * window of --tasks
 	 */
 	bool keep_tasks_window;
 	bool noise_calls; /* true if function calls by IPI are counted */

@@ -63,9 +63,9 @@ static int open_with_wake(const struct load_source_ops *ops, const struct load_s
 }
 
 /*
- * Opens source bpf or perf-tsc. Any other source is used only if requested by name: source bpf-pmu
- * costs time at each context change, and the results of the other sources can be wrong without a
- * warning. @err is the reason why source bpf is unavailable, even if perf-tsc works.
+ * Opens source bpf, or else perf-tsc. All other sources must be requested by name: bpf-pmu costs
+ * time at each context change, and the remaining sources can be wrong without a warning. @err is
+ * the reason why source bpf is unavailable, even if perf-tsc works.
  */
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)

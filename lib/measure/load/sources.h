@@ -21,9 +21,9 @@ int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
 /* Adds a user of the source. Each user of the source must call load_source_close(). */
 struct load_source *load_source_share(struct load_source *source);
-/* Removes a user of the source. When the last user closes the source, frees its memory. */
+/* Removes a user of the source. The last user frees the source. */
 void load_source_close(struct load_source *source);
-/* Stores the loss counters, which count from the opening of @source, in @ret_losses. */
+/* Gets the loss counters since @source was opened. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
 /*
  * Returns the columns of /proc/stat by CPU that source procstat read for its last sample, or NULL

@@ -26,8 +26,8 @@ struct steal {
 };
 
 /*
- * Opens /proc/stat and allocates the arrays of @steal. The caller checks @memory->failed. If
- * /proc/stat cannot be opened, or if @steal is zeroed, the stolen time is unknown.
+ * Opens /proc/stat and allocates the arrays of @steal. If opening fails, the stolen time is
+ * unknown, as in a zeroed struct. The caller checks @memory->failed.
  */
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);

@@ -19,21 +19,20 @@ struct load_tasks_cpu {
 	uint64_t ids;
 	char comm[16];
 	/*
-	 * Task time of the CPU, and the part of it that was not counted because the map was full.
-	 * Both times are cumulative, at the end of this window and of the previous window.
+	 * Task time of the CPU since the start, and the part of the task time that was not counted
+	 * because the map was full, at the end of this window and of the previous window (was_).
 	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
 	/*
-	 * run time of the running task that earlier windows reported and that the next context
-	 * switch adds to the map again
+	 * reported run time of the running task; the next context switch adds this time to the map
 	 */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
 	size_t own; /* index of the running task in load_tasks.list, or SIZE_MAX */
 	uint64_t booked_ns;
-	uint64_t excess_ns; /* run time in the map that the previous window has already reported */
+	uint64_t excess_ns; /* time in the map above the task time of the window */
 };
 
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
@@ -141,9 +140,9 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 }
 
 /*
- * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
- * the map. At the next context switch the BPF programs add the whole run time since the dispatch to
- * the map. The window of this context switch subtracts carry_ns.
+ * Adds the run time of the running task since its dispatch: the task time of the CPU minus the
+ * times in the map. At the next context switch the BPF programs add the whole run time to the map,
+ * and book() subtracts carry_ns again.
  */
 static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 {
@@ -173,18 +172,18 @@ static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 	}
 	tasks->list[cpu->own].ns += open;
 	/*
-	 * if the task was already running at the previous sample, carry_ns contains the run time
-	 * that earlier windows reported
+	 * keep the run time that earlier windows reported if the task was running at the previous
+	 * sample
 	 */
 	cpu->carry_ns = (cpu->carry_pid == (uint32_t)cpu->ids ? cpu->carry_ns : 0) + open;
 	cpu->carry_pid = cpu->ids;
 }
 
 /*
- * Subtracts the run time that the previous window has already reported. A task can run in the
- * microseconds between the end of a window and the sample of its CPU. The sample counts this run
- * time in the ended window, but the map counts it in the next window. The task is unknown, so the
- * run time is subtracted from the tasks of the CPU with the most time.
+ * Subtracts the run time that the previous window has already reported. If a task runs in the
+ * microseconds between the end of a window and the sample of its CPU, the sample counts the run
+ * time in the ended window, but the map in the next window. The task is unknown, so the run time is
+ * subtracted from the tasks of the CPU with the most time.
  */
 static bool subtract_reported(struct load_tasks *tasks)
 {

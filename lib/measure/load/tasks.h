@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "stats/load.h"
 
-#define LOAD_TASKS_MAX 32768 /* maximum number of pairs of task and CPU in a window */
+#define LOAD_TASKS_MAX 32768 /* maximum number of map entries (task and CPU) in a window */
 
 struct load_tasks {
 	/* descriptors of two BPF maps of task time: for even and for odd window numbers */
@@ -29,11 +29,11 @@ struct load_tasks {
 /* Allocates the arrays. The caller checks @memory->failed. */
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
 		     const struct load_task_now *now, unsigned int nr_cpus);
-/* Stores the running task of each CPU. Call it directly before task_window_seq is incremented. */
+/* Stores the running task of each CPU. Must run directly before task_window_seq is incremented. */
 void load_tasks_note(struct load_tasks *tasks);
 /*
- * Stores the task time of a CPU, which equals the sum of the times of all its tasks. @sample was
- * taken directly after task_window_seq was incremented. If @sample is invalid, the window has no
+ * Stores the task time of a CPU, which equals the sum of the times of all its tasks. @sample must
+ * be taken directly after task_window_seq is incremented. If @sample is invalid, the window has no
  * task times of the CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);

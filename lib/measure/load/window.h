@@ -14,7 +14,10 @@
 #include "stats/load.h"
 #include "host/topology.h"
 
-/* Two cgroups that ran on the hyperthreads of a physical core at the same time. */
+/*
+ * Two cgroups that ran on the hyperthreads of a physical core at the same time. The row "(no room)"
+ * contains the pairs that did not fit into the map; run_ns and id are 0.
+ */
 struct load_pair {
 	/*
 	 * Paths of the cgroups: "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be
@@ -22,8 +25,8 @@ struct load_pair {
 	 */
 	const char *cgroup, *sibling;
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
-	uint64_t run_ns; /* CPU time of `cgroup` in the window, or 0 in the row "(no room)" */
-	uint64_t id[2];	 /* ids of `cgroup` and `sibling`, or 0 in the row "(no room)" */
+	uint64_t run_ns; /* CPU time of `cgroup` in the window */
+	uint64_t id[2];	 /* ids of `cgroup` and `sibling` */
 };
 
 /* Result of one window. Arrays are indexed by CPU number and are valid until the next read. */

@@ -14,7 +14,7 @@
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 /*
  * Maximum number of attempts to copy a noise counter. An attempt fails if a BPF program updates the
- * counter during the copy. An update takes tens of ns.
+ * counter during the copy. BPF programs need tens of ns for an update.
  */
 #define TRIES 100
 
@@ -22,10 +22,10 @@
 #define HITS_PER_CPU  (NOISE_CLASSES * NOISE_NR_VICTIMS)
 
 /*
- * Copies to @to the noise counter of @size bytes whose first member is @live. The copy is
- * consistent if live->count is the same before and after copying. Returns false if no event was
- * counted since the previous reading @was, or if all attempts failed. The caller then keeps @was,
- * so that the next window counts the events.
+ * Copies the noise counter at @live, which has @size bytes, to @to. The copy is consistent if
+ * live->count is the same before and after copying. Returns false if no event was counted since the
+ * previous reading @was, or if all attempts failed. The caller then keeps @was, so that the next
+ * window counts the events.
  */
 static bool sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size)
@@ -44,9 +44,9 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 }
 
 /*
- * Returns the length in ns of the longest event of window @window_seq, with the window number in
- * the upper bits, or 0 if unknown. The event may have occurred between the end of the window and
- * the reading. The length is unknown if the event occurred before the previous reading.
+ * Returns the longest event of window @window_seq in the format of noise_sum.longest. An event
+ * between the end of the window and the reading counts, too. Returns 0 (unknown) if the longest
+ * event occurred before the previous reading.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -89,10 +89,10 @@ static struct noise_times cell_times(const struct noise_cell *now, const struct 
 
 /*
  * Returns the run time of the running thread or function @key that earlier windows have not
- * reported. @since_ns is the task time at the dispatch of @key. @ret_back is the reported part of
- * the run time of the thread or function that ran at the previous reading and has been switched
- * out. The caller must subtract @ret_back, because the BPF programs have added the whole run time
- * to the counters.
+ * reported. @since_ns is the task time at the dispatch of @key. If the thread or function of the
+ * previous reading has been switched out, *@ret_back is the reported part of its run time. The
+ * caller must subtract *@ret_back, because the BPF programs have added the whole run time to the
+ * counters.
  */
 static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back)
@@ -121,8 +121,8 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct 
 	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
 	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
 	/*
-	 * one more element per CPU for the running workqueue function, which another function may
-	 * have replaced in the table `works`
+	 * one more element per CPU for the running workqueue function, which may have lost its
+	 * entry in the table `works`
 	 */
 	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
 	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
@@ -185,9 +185,8 @@ static struct noise_source *find_thread(struct noise_cells *cells, size_t first,
 }
 
 /*
- * Adds the run time of the running kernel thread to its noise source, because the BPF programs add
- * the run time only when the thread is switched out. For a thread that has been switched out,
- * subtracts the run time that earlier windows reported.
+ * The BPF programs add the run time of a kernel thread when the thread is switched out. Adds the
+ * run time of the running thread, and later subtracts the reported run time.
  */
 static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       size_t first)

@@ -17,8 +17,8 @@
 
 /*
  * Minimum pause between two searches of the cgroup directories, as a multiple of the duration of
- * the last search. With this pause, searches take at most 0.5 % of a CPU. A search of 5,000
- * directories takes about 100 ms.
+ * the last search, so that searches take at most 0.5 % of a CPU. A search of 5,000 directories
+ * takes about 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
@@ -160,8 +160,8 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 }
 
 /*
- * Fills @ret_sender if CPU @from sent an IPI to one of @cpus since the previous reading @was.
- * Returns false if CPU @from sent no such IPI.
+ * Fills @ret_sender. Returns false if CPU @from has sent no IPI to @cpus since the previous reading
+ * @was.
  */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, uint64_t window_seq, bool call,

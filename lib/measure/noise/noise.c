@@ -116,8 +116,8 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 };
 
 /*
- * Sums the times of the noise sources of a CPU. The time of an NMI is not added, because the time
- * of the source that the NMI interrupts already includes it.
+ * Sums the times of the noise sources of a CPU. The times of NMIs are not added, because the times
+ * of the interrupted sources include them.
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
@@ -133,9 +133,8 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 }
 
 /*
- * Returns the closure error as a share of the window. The closure error is the closure error of the
- * load parts, plus the differences between noise measurement and load parts in the times of
- * hardirqs, softirqs and tasks.
+ * Closure error of the load parts, plus the differences between noise measurement and load parts in
+ * the times of hardirqs, softirqs and tasks, as a share of the window.
  */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {

@@ -51,8 +51,8 @@ struct noise_delay {
 };
 
 /*
- * A workqueue function on one CPU. Its time also counts for the kernel thread or softirq (WQ_BH)
- * that executed it.
+ * A workqueue function on one CPU. The time of the kernel thread or softirq (WQ_BH) that executes
+ * the function includes the time of the function.
  */
 struct noise_function {
 	uint32_t cpu;
@@ -131,7 +131,7 @@ struct noise_losses {
 	uint64_t source_ns; /* total time of the noise events that `sources` counts */
 };
 
-/* Result of one window. The lists in the result are valid until the next read. */
+/* Result of one window. The lists are valid until the next read. */
 struct noise_window {
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns;

@@ -203,9 +203,9 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Opens the load measurement and the noise measurement, which share a source. If opening fails,
- * tries again without senders of IPIs, because the kernel may lack tracepoints for IPIs. If the
- * second attempt fails, opens the load measurement alone.
+ * Opens the load measurement and the noise measurement, which share a source. The second attempt
+ * omits the senders of IPIs, because the kernel may lack tracepoints for IPIs. The third attempt
+ * omits the noise measurement.
  */
 static int open_load(struct overview *o, struct err *err)
 {

@@ -43,10 +43,7 @@ struct overview_opts {
 /* Results of all measurements of the overview for one window, valid until the next read. */
 struct overview_window {
 	const struct load_window *load;
-	/*
-	 * Results of the measurements. The result of an unavailable measurement is NULL, and `errs`
-	 * contains the reason.
-	 */
+	/* The result of an unavailable measurement is NULL, and `errs` contains the reason. */
 	const struct runq_window *runq;
 	const struct wake_window *wake;
 	const struct noise_window *noise;

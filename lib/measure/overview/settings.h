@@ -53,7 +53,7 @@ struct settings_mounts {
 
 /*
  * Reads the settings of the cgroup @path. @cpuset_path is the path of the cgroup in the hierarchy
- * of controller cpuset, or "" if unknown; it differs from @path only in cgroup v1. @root is the
+ * of controller cpuset, or "" if unknown. In cgroup v2, @cpuset_path equals @path. @root is the
  * directory that contains /proc and /sys, or NULL for / (host/file.h).
  */
 void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,

@@ -32,7 +32,7 @@ struct ran {
 	bool short_lived;
 };
 
-/* Maximum number of short-lived ancestors to skip. Processes of a build or a script have fewer. */
+/* Maximum number of short-lived ancestors to skip; enough for processes of a build or a script. */
 #define GENERATIONS_MAX 8
 
 static int by_pid(const void *a, const void *b)
@@ -54,7 +54,7 @@ static int by_time(const void *a, const void *b)
 
 /*
  * Merges the rows of a task that ran on several CPUs. The merged row has the CPU on which the task
- * ran longest. The merged rows are sorted by PID. Returns the number of rows left.
+ * ran longest. Returns the number of merged rows, which are sorted by PID.
  */
 static size_t merge(const struct load_task *tasks, size_t nr, struct ran *ran,
 		    struct suspects *list)
@@ -96,8 +96,8 @@ static bool find_short_lived(const struct ran *ran, size_t nr, const struct ran 
 }
 
 /*
- * Returns the process id of the nearest ancestor of @one that is not short-lived. A build tool, for
- * example, starts a shell for each compiler: the compilers were started by the build tool.
+ * Returns the process id of the nearest ancestor of @one that is not short-lived. For a compiler,
+ * this is the build tool, and not the shell that started the compiler.
  */
 static uint32_t find_started_by(const struct ran *ran, size_t nr, const struct ran *one)
 {

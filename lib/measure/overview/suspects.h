@@ -17,8 +17,8 @@
 #define SUSPECT_NAME  64
 #define RUNNABLE_MAX  256 /* maximum number of runnable tasks that are stored */
 /*
- * Maximum CPU time of a starved task, as a share of the window. A starved task ran for less than
- * this share, and for less than a quarter of its fair share.
+ * A starved task ran for less than this share of the window, and for less than a quarter of its
+ * fair share.
  */
 #define STARVED 0.05
 
@@ -46,9 +46,9 @@ struct suspect {
 	uint64_t sleeps;
 	uint64_t count; /* number of tasks in this row */
 	/*
-	 * Process id of the nearest ancestor that did not exit in the window. An ancestor also counts
-	 * as exited if a process with the same name and parent exited. 0 if unknown, UINT32_MAX if
-	 * the tasks of the row have several such ancestors.
+	 * Process id of the nearest ancestor that neither exited in the window nor has a sibling of
+	 * the same name that exited. 0 if unknown; UINT32_MAX if the tasks of the row have
+	 * different ancestors.
 	 */
 	uint32_t started_by;
 	uint32_t cpu;	       /* CPU on which the task had the most CPU time */
@@ -56,7 +56,9 @@ struct suspect {
 };
 
 struct suspects {
-	/* SUSPECTS_MAX tasks, most CPU time first; NULL if CPU time of tasks is not measured */
+	/*
+	 * up to SUSPECTS_MAX tasks, most CPU time first; NULL if CPU time of tasks is not measured
+	 */
 	struct suspect *list;
 	size_t nr;
 	uint64_t own_ns; /* CPU time of subtick, which is not a task in `list` */
@@ -81,9 +83,9 @@ void runnable_read(const char *root, struct runnable *ret_list);
 
 /*
  * Marks starved tasks in the list, and adds starved tasks that the list lacks. A starved task was
- * runnable at the beginning and at the end of the window. A starved task either never ran in the
- * window, or its waits that ended in the window add up to at least half of the window. @tasks
- * contains the CPU times of the window. @cpus is the number of CPUs.
+ * runnable at the beginning and at the end of the window. The task never ran in the window, or its
+ * waits that ended in the window add up to at least half of the window. @tasks contains the CPU
+ * times of the window. @cpus is the number of CPUs.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,

@@ -145,7 +145,6 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/* rc is -ENOENT at the end of the table; any other rc is an error */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 
@@ -193,8 +192,8 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * If the table is full, delete the entries of ended groups. Entries of removed cgroups that
-	 * the filter excludes are never read, so nothing else deletes them.
+	 * If the table is full, delete the entries of ended groups. fill_row() does not delete the
+	 * entries of removed cgroups that the filter excludes.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

@@ -14,10 +14,7 @@ struct runq_avoidable;
 /* Approximate kernel memory of the maps of avoidable waits. */
 #define RUNQ_AVOIDABLE_BYTES (4ULL << 20)
 
-/*
- * Loads and attaches the BPF programs that count avoidable waits. The cgroup hierarchy in @opts
- * must not be AUTO.
- */
+/* The cgroup hierarchy in @opts must not be AUTO. */
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
 			struct err *err);
 /* Discards all waits before the first window. */

@@ -46,7 +46,7 @@ void runq_blame_close(struct runq_blame_table *table)
 	free(table->left);
 }
 
-/* Computes the growth of a blame counter from @was to @now. Returns false if it did not grow. */
+/* Gets the growth of a blame counter since @was. Returns false if the counter did not grow. */
 static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 			 struct runq_charge *ret_more)
 {
@@ -106,7 +106,7 @@ static void rows_find(struct runq_blame_table *table)
 	}
 }
 
-/* Computes the growth of blame row @i since its last read. Returns false if it did not grow. */
+/* Gets the growth of blame row @i since the last read. Returns false if the row did not grow. */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
 	const volatile struct runq_row *row = &table->rows[i];
@@ -151,9 +151,9 @@ static void row_mark_late(struct runq_blame_table *table, size_t i)
 }
 
 /*
- * True if a blame row can be freed: its victim or its culprit has ended, and its counters did not
- * grow between two reads. A blame row can appear after the end of a group, because a CPU may still
- * be counting a wait of the group.
+ * True if a blame row can be freed: its victim or its culprit is in @retired, or has ended and the
+ * counters did not grow between two reads. A row can appear after the end of a group, because a CPU
+ * may still be counting a wait of the group.
  */
 static bool row_can_free(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 			 size_t nr_retired)
@@ -175,7 +175,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 {
 	struct runq_row *row = &table->rows[i];
 
-	/* Without an entry in the map, a BPF program is about to insert the pair: keep the row. */
+	/* Keep a row without a map entry, because a BPF program is about to insert the entry. */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
 		row_mark_late(table, i);
@@ -188,7 +188,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/* Reads all rows of the blame table. If no row can be freed, skips rows with unchanged counts. */
+/* Reads the blame rows whose counts changed, or all rows if rows may be freed. */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {

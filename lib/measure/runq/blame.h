@@ -18,7 +18,7 @@ struct runq_blame_table {
 	int index_fd;		      /* map from the pair of victim and culprit to the row */
 	int free_fd, new_fd;	      /* queues of freed rows and of rows that were never used */
 	struct runq_row *rows;	      /* mapped array of rows; NULL without blame */
-	struct runq_pair_cell *cells; /* mapped counters of pairs of all CPUs */
+	struct runq_pair_cell *cells; /* mapped pair counters of all CPUs */
 	const struct core_block *cores; /* mapped per-core data of the programs */
 	unsigned int cpus;
 	/* Returns true if the group with @key has ended, or appeared after the last window. */
@@ -26,9 +26,9 @@ struct runq_blame_table {
 	const void *arg;
 
 	size_t nr_rows; /* index of the first row that was never used */
-	struct blocks memory; /* memory of the arrays rows_prev, cells_prev and late */
+	struct blocks memory;
 	struct runq_charge *rows_prev, *cells_prev;
-	/* for each row: true if its counters last grew after its victim or its culprit had ended */
+	/* for each row: true if the last wait was counted after the end of its victim or culprit */
 	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last runq_blame_read() */

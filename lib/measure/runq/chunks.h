@@ -57,7 +57,7 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 
 /* Creates a BPF array that user space can map. Returns the descriptor of the array or -errno. */
 int runq_map_create(const char *name, size_t bytes, unsigned int entries);
-/* Creates the BPF map of a chunk other than the first. Returns its descriptor or -errno. */
+/* Creates the BPF map of a chunk other than the first. Returns the descriptor or -errno. */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
 /* Allocates slots for @nr_groups groups and spare slots. @first_chunk is the mapped first chunk. */
@@ -69,13 +69,13 @@ void runq_chunks_close(struct runq_chunks *chunks);
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
 /*
- * Returns the number of the slot with the reference @slot_ref (RUNQ_LATER_CHUNK). If no slot has
- * this reference, the result is at least runq_chunks_slots().
+ * Returns the number of the slot with the reference @slot_ref (RUNQ_LATER_CHUNK). If @slot_ref is
+ * not valid, the result is at least runq_chunks_slots().
  */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 /*
- * Converts @who, as in RUNQ_RAN_WHO(), to a key. A slot reference becomes the key of the slot's
- * group, and a RUNQ_WHO_* value becomes a reserved key.
+ * Returns the key of the group if @who is a slot reference, or a reserved key if @who is a value
+ * RUNQ_WHO_*.
  */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */

@@ -17,20 +17,20 @@ struct runq_filter {
 	const struct runq_rules *rules;
 };
 
-/* Finds the cgroups @paths below the mount point @mount. Returns -ENOENT if one does not exist. */
+/* Finds the cgroups @paths below the mount point @mount. Returns -ENOENT if a path is missing. */
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
 		     size_t nr, struct err *err);
 void runq_filter_close(struct runq_filter *filter);
 /* True if @filter has requested cgroups or rules. */
 bool runq_filter_any(const struct runq_filter *filter);
-/* True if @group passes the rules and is a requested cgroup or a descendant of one. */
+/* True if @group passes the rules and, with --cgroup, is at or below a requested cgroup. */
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group);
 /*
  * Applies the filter to the victim or culprit @party. If @party is not a group, the filter uses its
  * name, such as "(idle)", as the path.
  */
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party);
-/* True if @group will never pass the filter, even when all its names are known. */
+/* True if @group cannot pass the filter, whatever its unknown names are. */
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group);
 /* Returns the nearest requested cgroup at or above @path, or NULL. */
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path);

@@ -50,9 +50,8 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 	char *to = ret_path;
 
 	/*
-	 * If a path has more levels than the BPF programs read, a mark replaces its missing
-	 * beginning. The cgroup id in the mark distinguishes truncated paths that end with the same
-	 * names.
+	 * "/…(ID)" replaces the levels that the BPF programs did not read. The cgroup id
+	 * distinguishes truncated paths that end with the same names.
 	 */
 	if (head->depth >= RUNQ_DEPTH)
 		to += sprintf(to, "/…(%" PRIu64 ")", (uint64_t)head->cgroup_id);

@@ -40,17 +40,14 @@ struct runq_group {
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* names from the container runtime; NULL while unknown */
 	uint64_t names_at;		/* value of pods_generation() at the last lookup of names */
-	/*
-	 * Rollup row that includes the group, which has a reference to the row. NULL before the
-	 * first lookup of the row.
-	 */
+	/* rollup row of the group, referenced by the group; NULL before the first lookup */
 	struct runq_group *rollup;
 	/* rollup row: text with label_len bytes that identifies the row */
 	const char *label;
 	size_t label_len;
 	/* avoidable waits from the start of the measurement until the end of the last window */
 	struct runq_avoidable_waits avoidable;
-	/* rollup row of a VM: length of the VM's name at the start of `path`; else 0 */
+	/* length of the VM's name at the start of `path`; 0 except in rollup rows of VMs */
 	uint32_t vm_len;
 	const char *vm_cgroup; /* cgroup of the first thread of this row that waited, or NULL */
 	/* number of the vCPU, or UINT32_MAX for a whole VM and for threads that are not vCPUs */
@@ -58,7 +55,7 @@ struct runq_group {
 	/* for a task: number of the window in which its VM is looked up again, or 0 */
 	uint64_t vm_window;
 	uint32_t row;	  /* rollup row: index of the row in the window plus 1, or 0 */
-	uint32_t pod_len; /* length of the pod's path, which is a prefix of path */
+	uint32_t pod_len; /* length of the pod's path at the start of `path` */
 	unsigned int refs;
 };
 
@@ -107,9 +104,8 @@ struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier of a victim or culprit for machine-readable output. The identifier of a task is its
- * name and PID, which are written to @buf. The identifier of any other victim or culprit is its
- * path.
+ * Identifier of a victim or culprit for machine-readable output: name and PID of a task, written to
+ * @buf, or else runq_party_path().
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Name to display: name of the pod or container if known, else runq_party_key(). */

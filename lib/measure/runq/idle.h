@@ -13,16 +13,13 @@
 
 struct runq_idle;
 
-/* Sum of the waits of one group for CPUs to leave one idle state. */
+/* Waits of one group until CPUs had left one idle state. */
 struct runq_idle_row {
 	struct runq_idle_key key;
 	struct runq_idle_waits waits;
 };
 
-/*
- * Loads and attaches the BPF programs that count waits for idle CPUs. The cgroup hierarchy in @opts
- * must not be AUTO.
- */
+/* The cgroup hierarchy in @opts must not be AUTO. */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
 /*
  * Ends the window and fills idle_states of @window. Must be called after runq_kernel_window(),
@@ -35,8 +32,8 @@ void runq_idle_close(struct runq_idle *idle);
 
 /*
  * Sorts the reading @now by key and subtracts the earlier reading @before, which is sorted by key.
- * Stores the rows whose counts grew in @ret_rows, which has room for @nr_now rows. Returns the
- * number of these rows.
+ * Stores the rows whose counts grew in @ret_rows, which has room for @nr_now rows, and returns
+ * their number.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

@@ -45,7 +45,7 @@ struct runq_kernel {
 	/* reason why runq's program does not replace load_switch of the load source */
 	struct err separate_err;
 	uint64_t open_ns;
-	/* time and sums of the last comparison with run_delay; members for other losses are 0 */
+	/* last comparison with run_delay: compared_ns, wait_ns, missing_ns and delay_ns */
 	struct runq_losses compared;
 
 	/* long waits and number of new groups that the last runq_kernel_events() read */
@@ -146,8 +146,8 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 }
 
 /*
- * Loads a program on sched_switch that measures both CPU time (load) and waits (runq). If this
- * program cannot be loaded, loads a program for runq alone.
+ * Loads a program on sched_switch that measures both CPU time (load) and waits (runq). If loading
+ * fails, loads a program for runq alone.
  */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
@@ -276,9 +276,8 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Returns the sum of all waits since the start in ns. The BPF programs add up only the waits of
- * groups whose slots are outside of the first chunk. The waits of all other groups are read from
- * their slots.
+ * Returns the sum of all waits since the start in ns. The BPF programs sum the waits of groups
+ * outside of the first chunk. The waits of groups in the first chunk are read from the slots.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
@@ -299,9 +298,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the kernel's run_delay of all tasks between two reads of the sum of waits. Retries if the
- * two sums differ by more than 1 ms, for example because subtick was preempted. The exporter does
- * not retry after WALKS_NS of CPU time, because reading run_delay of 5,000 tasks takes 1 ms.
+ * Reads the kernel's run_delay of all tasks between two reads of the sum of waits. Retries up to
+ * four times if the sum of waits grew by more than 1 ms in between, as after a preemption. The
+ * exporter does not retry after WALKS_NS of CPU time: each attempt takes 1 ms for 5,000 tasks.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {

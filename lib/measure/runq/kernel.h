@@ -54,8 +54,8 @@ void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods
 /* Searches for new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /*
- * Returns the victim or culprit with @key. The pointer to a group of the last window is valid until
- * the next window. The pointer to any other group is valid until the next event.
+ * Returns the victim or culprit with @key. The pointer is valid until the next window if the group
+ * is in the last window, else until the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 /*

@@ -14,8 +14,8 @@
 #define STRING_OF(text) #text
 
 /*
- * Names of the values of enum runq_per, followed by the names of the values of enum runq_rollup_by
- * from ROLLUP_POD on.
+ * Names of enum runq_per up to RUNQ_PER_CPU, then of enum runq_rollup_by from ROLLUP_POD to
+ * ROLLUP_VCPU.
  */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  "vm",
@@ -136,8 +136,8 @@ void runq_opts_defaults(struct runq_opts *opts)
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
 	/*
-	 * Tasks of the same name can be in many cgroups. If cgroups are filtered, waits are counted
-	 * by cgroup and task name, and later summed over the cgroups that pass the filter.
+	 * Tasks of the same name can be in many cgroups. To filter cgroups, count waits by cgroup
+	 * and task name, and sum the cgroups that pass the filter.
 	 */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;

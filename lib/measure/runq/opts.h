@@ -52,8 +52,8 @@ struct runq_opts {
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
 	/*
-	 * kind of rollup; runq_opts_defaults() sets ROLLUP_REQUESTED if `cgroups` is set, and
-	 * ROLLUP_DEPTH if `depth` is set
+	 * kind of rollup; runq_opts_defaults() sets ROLLUP_REQUESTED for `cgroups`, and
+	 * ROLLUP_DEPTH for `depth`
 	 */
 	enum runq_rollup_by sum;
 	unsigned int depth;  /* number of names in the path prefix of a rollup row, or 0 */
@@ -63,9 +63,8 @@ struct runq_opts {
 	/* rules of --include and --exclude, or NULL; valid until the measurement is closed */
 	const struct runq_rules *rules;
 	/*
-	 * Merge culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that the BPF programs
-	 * can skip excluded cgroups even if causes are measured. The measurement of pressure
-	 * ignores fold_excluded.
+	 * Merge excluded culprits into RUNQ_PARTY_EXCLUDED, so that the BPF programs can skip
+	 * excluded cgroups even with causes. The measurement of pressure ignores fold_excluded.
 	 */
 	bool fold_excluded;
 	/* report a row for each descendant of a requested cgroup instead of their sum */
@@ -134,9 +133,9 @@ void runq_opts_defaults(struct runq_opts *opts);
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * True if the BPF programs can skip cgroups that the filter excludes. Otherwise the BPF programs
- * also count excluded cgroups, and only the reports omit them. Without fold_excluded the BPF
- * programs that measure causes cannot skip an excluded cgroup, because it may be a culprit.
+ * True if the BPF programs can skip cgroups that the filter excludes. If false, only the reports
+ * omit excluded cgroups. With causes, true only with fold_excluded, because an excluded cgroup may
+ * be a culprit.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

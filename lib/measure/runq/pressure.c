@@ -140,8 +140,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 
 /*
  * Frees the group number of a removed cgroup in two steps. The first call deletes the key of the
- * cgroup from the map group_of, so that no CPU starts to use the number. The call in the next
- * window frees the number.
+ * cgroup from the map group_of, so that no CPU starts to use the number. The second call, in the
+ * next window, frees the number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

@@ -41,7 +41,7 @@ struct runq_pressure_losses {
 	RUNQ_PRESSURE_LOSSES(LOSS_MEMBER)
 };
 
-/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
+/* The cgroup hierarchy in @opts must not be AUTO. */
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 		       struct err *err);
 /* Ends the window. *ret_rows is indexed by group number from 1 and valid until the next call. */
@@ -52,23 +52,23 @@ void runq_pressure_losses(const struct runq_pressure *pressure,
 void runq_pressure_close(struct runq_pressure *pressure);
 
 /*
- * Computes the growth of the pressure times of @group since the times in @base, including pressure
- * that lasts at @now_ns, and adds the growth to @base. Returns false if a BPF program was updating
- * the times: a time fell by more than 1 ms or grew by more than @elapsed_ns plus 1 ms.
+ * Computes the growth of the pressure times of @group from @base to @now_ns, and adds the growth to
+ * @base. Returns false if a time fell by more than 1 ms or grew by more than @elapsed_ns plus 1 ms,
+ * because a BPF program was updating the times.
  */
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
-/* Returns the sum of @by_cause: the pressure time in ns for any cause. Causes do not overlap. */
+/* Returns the sum of @by_cause in ns. The sum is a time, because causes do not overlap. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 /* State for adding names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
 struct runq_pressures;
 
 /*
- * Loads the programs. The cgroup hierarchy in @opts must not be AUTO. @mount is the mount point of
- * cgroup v2, where cgroups have PSI, or NULL.
+ * The cgroup hierarchy in @opts must not be AUTO. @mount is the mount point of cgroup v2, where
+ * cgroups have PSI, or NULL.
  */
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);

@@ -143,7 +143,7 @@ static void choose_others(struct core_bpf *skel, const struct runq_opts *opts,
 		bpf_program__set_autoload(skel->progs.runq_rmdir, false);
 }
 
-/* Section of the BPF object whose size depends on options. */
+/* A section of the BPF object, with a size that depends on options. */
 struct section {
 	struct bpf_map *map;
 	const char *name;
@@ -172,8 +172,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * Must be called after loading. Replaces the map of the section by area->none, a map of the
- * declared size, because libbpf later unmaps as many bytes as the map has. Closes area->fd before
+ * Must be called after the object is loaded. Replaces the map by area->none, which has the declared
+ * size, because libbpf later unmaps as many bytes as the map has. Closes area->fd before
  * bpf_map__reuse_fd() opens another descriptor.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
@@ -248,7 +248,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	};
 	int rc = 0, released = 0;
 
-	/* keep libbpf from mapping the sections, because it would map their declared size */
+	/* keep libbpf from mapping the sections, because libbpf would map the declared sizes */
 	array_for_each(section, sections, RUNQ_NR_AREAS)
 		core_hide(skel->skeleton, section->map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)

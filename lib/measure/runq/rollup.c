@@ -31,7 +31,7 @@ struct label {
 /* Buffer size for a label such as "PID/NAME/vcpuN". */
 #define VM_LABEL (VM_NAME + 32)
 
-/* Returns a label that identifies a row by its path, the first @len bytes of @path. */
+/* The label and the path of the row are the first @len bytes of @path. */
 static struct label label_path(const char *path, size_t len)
 {
 	return (struct label){.text = path, .len = len, .path = path, .path_len = len};
@@ -43,8 +43,8 @@ static struct label label_word(const char *word)
 }
 
 /*
- * Returns the length of the first @depth names of the path, or of the whole path if the path is
- * truncated, because its beginning is then unknown.
+ * Returns the length of the first @depth names of the path, or of the whole path if the beginning
+ * of the path is missing.
  */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {

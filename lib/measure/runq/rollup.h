@@ -15,10 +15,10 @@
 #include "measure/runq/waits.h"
 
 struct runq_rollup {
-	/* The caller sets the next members. */
+	/* The caller sets the members up to `root`. */
 	enum runq_rollup_by what;
 	unsigned int depth; /* number of names in the path prefix, for ROLLUP_DEPTH */
-	/* filter of groups; with ROLLUP_REQUESTED, each cgroup that the filter requests is a row */
+	/* filter of groups; with ROLLUP_REQUESTED, each cgroup in filter->requested is a row */
 	const struct runq_filter *filter;
 	const struct pods *pods; /* names of pods for the labels of rows, or NULL */
 	const char *root;	 /* directory that contains /proc of the VMs, or NULL for / */
@@ -36,8 +36,9 @@ struct runq_rollup {
 };
 
 /*
- * Fills rollup->waits with the sums of the rows of @list that pass the filter. RUNQ_PARTY_OTHER is
- * a separate row. @groups are all known groups. A row has ended if all its groups have ended.
+ * Fills rollup->waits with the sums of the rows of @list that pass the filter. Groups without a
+ * slot (RUNQ_PARTY_OTHER) have their own row. @groups are all known groups. A row has ended if all
+ * its groups have ended.
  */
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);

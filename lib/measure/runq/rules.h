@@ -30,11 +30,11 @@ struct runq_rules {
 	size_t nr;
 };
 
-/* Names of a cgroup: for each kind of rule the name that rules compare with their patterns. */
+/* Names of a cgroup, by kind of rule. */
 struct runq_rules_names {
 	/* name to compare with the pattern; NULL if unknown */
 	const char *name[RUNQ_RULE_NR_KINDS];
-	bool open[RUNQ_RULE_NR_KINDS]; /* for each kind: true if the name can still change */
+	bool open[RUNQ_RULE_NR_KINDS]; /* true if the name can still change */
 };
 
 /* True if @path is the cgroup path @top or a descendant of @top. */
@@ -44,9 +44,9 @@ int runq_rules_add(struct runq_rules *rules, bool include, const char *text, str
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * True if a cgroup passes the rules. The first rule that matches includes or excludes the cgroup.
- * If no rule matches, the cgroup passes unless --include was given. If @later is true, also returns
- * true for a cgroup that may pass when its unknown names become known.
+ * True if a cgroup passes the rules. If no rule matches, the cgroup passes unless --include was
+ * given. If @later is true, also returns true for a cgroup that may pass when its unknown names
+ * become known.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 

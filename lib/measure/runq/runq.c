@@ -49,7 +49,7 @@ struct runq_meter {
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
-	struct blocks memory; /* memory of the arrays of steal */
+	struct blocks memory;
 	struct steal steal;
 	struct runq_window window;
 };
@@ -126,9 +126,9 @@ static bool reports_throttled(const struct btf *btf)
 }
 
 /*
- * True if the kernel fills sched_info. Before Linux 5.14 the kernel may need the boot option
- * delayacct for this. Without sched_info the start of every wait is unknown, so the function sleeps
- * to cause waits and checks whether their start is known.
+ * True if the kernel fills sched_info, which may need the boot option delayacct before Linux 5.14.
+ * Without sched_info the start of every wait is unknown, so the function sleeps to cause waits and
+ * checks whether their start is known.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -276,7 +276,7 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/* run_delay includes all waits, so it is not compared if only some waits are counted */
+	/* run_delay includes all waits, so the ratios are unknown if only some waits are counted */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -375,7 +375,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	uint64_t end_ns;
 	int rc;
 
-	/* clear the window first: its rows point to memory that reading a window frees */
+	/* clear the window first: its rows point to memory that runq_kernel_window() frees */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);

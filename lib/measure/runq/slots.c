@@ -26,9 +26,9 @@ struct runq_owner {
 	struct hist base;
 	uint64_t gone_ns; /* time of the first scan after the group was removed */
 	uint64_t gone_count;
-	uint64_t print; /* hash of the slot's head when the name of the group was read */
+	uint64_t print; /* head_print() of the slot when the name of the group was read */
 	bool reported;	/* true if a window has reported waits of the group */
-	/* the last scan found the group, and the next scan checks the head of its slot again */
+	/* true if the last scan found the group; the next scan calls owner_recheck() */
 	bool is_new;
 	bool over;     /* true if the current scan ends the group */
 	bool unwanted; /* true if the current scan found that the filter excludes the group */
@@ -66,9 +66,9 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Returns a hash of the fields from which the name of a group is read. The hash covers the 64-bit
- * words of head->path before the first word of value 0. This word is after the last name, because
- * only a single NUL byte separates two names.
+ * Returns a hash of the fields from which the name of a group is read. The hash covers head->path
+ * up to the first 64-bit word of value 0. No name follows this word, because only a single NUL byte
+ * separates two names.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -109,9 +109,9 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * The BPF programs store the key of a slot last, but have no ordered stores. On arm64
-	 * before Linux 5.12 the key may therefore become visible before other fields, so
-	 * owner_recheck() reads the name of the group again.
+	 * The BPF programs store the key of a slot last, but cannot order their stores. On arm64
+	 * before Linux 5.12 the key may become visible before other fields, so owner_recheck()
+	 * reads the name of the group again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -128,8 +128,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name of a group again if the head of its slot has changed since the last scan. The head
- * is complete at the second scan that finds the group.
+ * Reads the name of a group again if the head of the slot has changed since the last scan. When a
+ * second scan finds the group, the head is complete.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -200,7 +200,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 	return largest;
 }
 
-/* Appends a row with the waits of a slot since its last snapshot. Appends no row without waits. */
+/* If a slot has waits since its last snapshot, appends a row with these waits. */
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
@@ -289,9 +289,9 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Makes the BPF programs ignore excluded groups. The flag RUNQ_UNWANTED in a slot affects tasks
- * that have not run yet. All other tasks need a change of their entry in the task table. Reports
- * omit the waits of excluded groups that were counted before.
+ * Makes the BPF programs ignore excluded groups. The BPF programs check the flag RUNQ_UNWANTED when
+ * they look up the slot of a task. Tasks that already have a slot in the task table need a changed
+ * entry. Reports omit the waits that were already counted.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -359,8 +359,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the last scan but one. The last scan may have missed the
- * change, because the BPF programs store the fields of a slot in any order.
+ * True if a group appeared or ended since the scan before last. The last scan may have missed a new
+ * group, because the BPF programs store the fields of a slot in any order.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -424,7 +424,7 @@ static int by_key(const void *a, const void *b)
 	return CMP((*(struct runq_group *const *)a)->key, (*(struct runq_group *const *)b)->key);
 }
 
-/* Builds the sorted list of all groups that blame uses until the next window. */
+/* Builds the sorted list slots->names. */
 static int names_build(struct runq_slots *slots, struct err *err)
 {
 	size_t nr_slots = runq_chunks_slots(&slots->chunks), nr = 0;

@@ -37,7 +37,6 @@ struct runq_slots {
 	uint64_t paths_cut; /* number of groups with a truncated path */
 };
 
-/* Allocates slots with runq_chunks_open(). */
 int runq_slots_open(struct runq_slots *slots, void *first_chunk, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
 /* Makes the programs ignore cgroups whose new names do not pass the filter. */
@@ -55,8 +54,8 @@ int runq_slots_window(struct runq_slots *slots, struct err *err);
  */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*
- * Returns the group with @key, or NULL. If the group is in the last window, the pointer is valid
- * until the next window. The pointer to any other group is valid until the next scan.
+ * Returns the group with @key, or NULL. The pointer is valid until the next window if the group is
+ * in the last window, else until the next scan.
  */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

@@ -13,9 +13,9 @@
 #include "stats/hist.h"
 
 /*
- * Waits of one group in one window. slots.c fills `hist` and the members from `party` to
- * `cause_ns`. avoidable.c fills the members for avoidable waits. runq_window_groups() fills all
- * other members, and extrapolates counts and sums if waits are sampled.
+ * Waits of one group in one window. slots.c fills the counters, and avoidable.c the avoidable
+ * waits. runq_window_groups() computes all other members, and extrapolates counts and sums if waits
+ * are sampled.
  */
 struct runq_group_window {
 	struct runq_party party; /* the group, or RUNQ_PARTY_OTHER for all groups without a slot */
@@ -26,7 +26,9 @@ struct runq_group_window {
 	double avg_ns; /* mean wait; NAN if there were no waits */
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause; see causes_known */
-	/* The next members require opts.avoidable. Without a group they are UINT64_MAX. */
+	/*
+	 * Avoidable waits require opts.avoidable. Groups without a slot have times of UINT64_MAX.
+	 */
 	/* lower bound of the time that tasks waited while a CPU that they may use was idle */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
@@ -36,8 +38,8 @@ struct runq_group_window {
 	 */
 	uint64_t excluded_ns;
 	/*
-	 * A CPU that was idle during avoidable_ns, and a CPU that was idle during excluded_ns, or
-	 * UINT32_MAX. Each is undefined if its time is 0.
+	 * CPUs that were idle during avoidable_ns and during excluded_ns, or UINT32_MAX; undefined
+	 * if the time is 0.
 	 */
 	uint32_t idle_cpu, excluded_cpu;
 	/* exact number of waits that are at most as long as each boundary of le_ns */

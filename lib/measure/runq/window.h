@@ -20,7 +20,7 @@ struct runq_blame {
 	uint64_t count;
 };
 
-/* Sum of the waits of one group for CPUs to leave one idle state. */
+/* Waits of one group until CPUs had left one idle state. */
 struct runq_idle_state {
 	struct runq_party party;
 	uint32_t index; /* index of the requested idle state */
@@ -63,8 +63,8 @@ struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
 	uint64_t waits; /* number of waits that the slow path of the BPF programs counted */
 	/*
-	 * time at which the sums wait_ns, missing_ns and delay_ns were read for the last comparison
-	 * with the kernel's run_delay, CLOCK_MONOTONIC
+	 * CLOCK_MONOTONIC when wait_ns, missing_ns and delay_ns were last read, to compare the
+	 * waits with the kernel's run_delay
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
@@ -144,10 +144,7 @@ struct runq_window {
 	bool filtered;		   /* true if the BPF programs skip excluded cgroups */
 	/* number of waits of all groups, or of the requested groups if `filtered` is true */
 	uint64_t waits_seen;
-	/*
-	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account stolen time,
-	 * or if the load measurement runs together with runq and already reports stolen time.
-	 */
+	/* Stolen time of the requested CPUs; UINT64_MAX if unknown, or if runq_opts.load is set. */
 	uint64_t steal_ns;
 	double schedstat_ratio;		     /* result of runq_schedstat_ratio(); NAN if unknown */
 	double missing_from_run_delay_ratio; /* result of runq_missing_ratio(); NAN if unknown */
@@ -164,8 +161,8 @@ struct runq_kernel;
 struct runq_rollup;
 
 /*
- * Fills `groups` of the window from the rows of @rollup, or, if @rollup is NULL, from the rows of
- * @list that pass @filter. `groups` is valid until @list is cleared.
+ * Fills `groups` of the window from the rows of @rollup. If @rollup is NULL, uses the rows of @list
+ * that pass @filter. `groups` is valid until @list is cleared.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -188,8 +185,8 @@ int runq_window_core_pairs(struct runq_window *window, const struct load_pair *p
 void runq_window_clear(struct runq_window *window);
 
 /*
- * Returns the ratio of the counted wait time, without the part that run_delay omits, to the growth
- * of the run_delay of all tasks. Returns NAN if the kernel does not account run_delay.
+ * Returns (counted wait time − part that run_delay omits) ÷ growth of run_delay of all tasks, or
+ * NAN if the kernel does not account run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
 /* Share of the counted wait time that run_delay omits. Returns NAN if there were no waits. */

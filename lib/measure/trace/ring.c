@@ -10,7 +10,7 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
-/* Mask of the nanoseconds in trace_edge.stamp, after a shift by the 8 bits of the record's kind. */
+/* Mask of the nanoseconds in trace_edge.stamp, after a shift by the 8 bits of the kind. */
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
@@ -84,7 +84,7 @@ static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 	for (uint64_t i = from; i < to; i++)
 		ret_edges[i - from] = r->ring->edges[i & r->mask];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* the core may just be overwriting the oldest record with a new record */
+	/* the core may be overwriting the oldest record at this moment */
 	return last || from + r->mask >= see_head(r);
 }
 
@@ -245,10 +245,7 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/*
-	 * prefer the task in a record to the result of the task iterator, which runs after the
-	 * start of the recording
-	 */
+	/* prefer the task in a record: the task iterator runs after the start of the recording */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

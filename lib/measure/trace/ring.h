@@ -24,16 +24,15 @@ struct trace_reader {
 };
 
 /*
- * Reads the records that were written before the previous call. @last must be true only if the core
- * has stopped writing; the function then reads all records and inserts the nested records. Returns
- * 0 or -ENOMEM.
+ * Reads the records that were written before the previous call. Set @last only after the core has
+ * stopped writing: all records are read, and the nested records are inserted. Returns 0 or -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
  * Computes the time range of the core's trace, the first running task of the core, and the running
- * task at each wake-up. The time range ends at @to_ns, or at the last record if that is later. Must
- * be called after the last read of the ring.
+ * task at each wake-up. The time range ends at @to_ns or at the last record, whichever is later.
+ * Must be called after the last read of the ring.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

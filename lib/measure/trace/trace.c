@@ -238,10 +238,7 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	return sys_bpf_check(err, trace_bpf__load(t->skel), "cannot load the trace programs");
 }
 
-/*
- * Loads the programs. Retries with smaller rings, because older kernels such as 5.10 limit a BPF
- * array to 4 MiB.
- */
+/* Retries with smaller rings, because older kernels such as 5.10 limit a BPF array to 4 MiB. */
 static int load_programs(struct trace *t, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
@@ -363,9 +360,8 @@ static void watch_group(struct trace *t)
 		const volatile struct trace_ring *ring = t->readers[cpu].ring;
 
 		/*
-		 * Read group_long before group_waits, because the programs write group_waits first.
-		 * In the other order, the number of long waits could exceed the number of all
-		 * waits.
+		 * Read group_long before group_waits, so that the long waits cannot outnumber all
+		 * waits: the programs write group_waits first.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);
@@ -404,7 +400,7 @@ static void settle(void)
 {
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
-	/* this waits for an RCU grace period without IPIs, but is unavailable with nohz_full */
+	/* membarrier() waits for RCU without IPIs, but is unavailable with nohz_full */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 }

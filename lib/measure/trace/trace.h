@@ -38,8 +38,8 @@ void trace_start(struct trace *trace);
 /* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);
 /*
- * If no --on event was requested, reads new records before the core overwrites them. Sets
- * *@ret_done if the --on event has occurred and the recording after the event is complete.
+ * Without --on, reads new records before the core overwrites them. With --on, sets *@ret_done when
+ * the recording after the event is complete.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window is valid until the trace is closed. */

@@ -85,8 +85,7 @@ struct filler {
 };
 
 /*
- * True for kernel threads that execute softirqs. The BPF programs of `subtick load` compare the
- * same names of threads.
+ * Kernel threads that execute softirqs, with the names that the BPF programs of `subtick load` use.
  */
 static bool is_softirqd(void *arg, uint32_t pid)
 {

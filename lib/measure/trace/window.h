@@ -138,9 +138,9 @@ typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 /* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. Returns 0 or -ENOMEM. */
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
 /*
- * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If they differ,
- * the allowed CPUs of the task become unknown, because the time of the change was not recorded.
- * Stores masks that do not fit into trace_task.allowed in @w->masks. Returns 0 or -ENOMEM.
+ * Compares the recorded allowed CPUs of each task with its current allowed CPUs. Allowed CPUs that
+ * have changed become unknown, because the time of the change was not recorded. Stores masks that
+ * do not fit into trace_task.allowed in @w->masks. Returns 0 or -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
 /*

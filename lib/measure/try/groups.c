@@ -115,7 +115,7 @@ static struct try_group *find_other(struct try_groups *g, const char *path)
 	return NULL;
 }
 
-/* Adds the waits of a row to each watched cgroup that is the row's cgroup or an ancestor of it. */
+/* Adds the waits of a row to the watched cgroups at or above the cgroup of the row. */
 static int add_watched(struct try_groups *g, const struct runq_group_window *row, bool *ret_watched)
 {
 	*ret_watched = false;
@@ -223,7 +223,7 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 
 /*
  * Compares successive rounds that both have the original setting, to measure the effect of chance.
- * A slow drift of the measured values cancels out, except for the drift within one round.
+ * A slow drift between rounds cancels out.
  */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)

@@ -34,15 +34,12 @@ enum try_figure {
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
-/* Minimum relative change of a cgroup that is not watched for a report of the change. */
+/* A cgroup that is not watched is reported only if a value changes by more than this ratio. */
 #define TRY_OTHER_RATIO 0.01
 
 struct try_group {
 	char *path;
-	/*
-	 * true for a watched cgroup; its measured values include its descendants, unlike the values
-	 * of all other cgroups
-	 */
+	/* true for a watched cgroup; only the values of watched cgroups include descendants */
 	bool watched;
 	/* measured values by kind of value, pair of rounds, and setting; NAN if unknown */
 	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
@@ -86,16 +83,15 @@ struct try_groups {
 int try_groups_open(struct try_groups *groups, enum runq_hierarchy hierarchy,
 		    const char *const *watch, size_t nr, struct err *err);
 void try_groups_close(struct try_groups *groups);
-/* Starts a round. Returns -ENOENT if a watched cgroup was removed. */
+/* Returns -ENOENT if a watched cgroup was removed. */
 int try_groups_begin(struct try_groups *groups, struct err *err);
 /* Ends a round: stores the waits of @window and the CPU times. */
 int try_groups_end(struct try_groups *groups, const struct runq_window *window, unsigned int pair,
 		   enum try_arm arm, struct err *err);
 /*
- * Computes the members `effect` and `control` of each cgroup from @nr_pairs pairs of rounds.
- * Confidence intervals of watched groups have a level of 95 %. The confidence intervals of all
- * other groups are simultaneous (Bonferroni): in 95 % of experiments all of them contain the true
- * values.
+ * Computes the members `effect` and `control` of each cgroup from @nr_pairs pairs of rounds. Each
+ * confidence interval of a watched group has a level of 95 %. The confidence intervals of the
+ * groups that are not watched have a joint level of 95 % (Bonferroni).
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

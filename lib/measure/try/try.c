@@ -39,8 +39,8 @@ static pid_t command_start(const char *command)
 	if (pid)
 		return pid;
 	/*
-	 * Start the command in a new session, so that it gets no SIGINT from Ctrl-C. Background
-	 * processes of the command run until the command of the original state ends them.
+	 * Start the command in a new session, so that Ctrl-C does not interrupt the command. The
+	 * command of the original state must end background processes of this command.
 	 */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
@@ -76,7 +76,7 @@ static int command_restore(const void *arg)
 	return command_status(opts->a, status, NULL);
 }
 
-/* Runs a command. Kills the command if the user stops the run or the time of --budget is over. */
+/* Kills the command if the user stops the run or the time of --budget is over. */
 static int command_run(struct try_run *t, const char *command, struct err *err)
 {
 	pid_t pid = command_start(command);
@@ -227,7 +227,7 @@ static int measure_pairs(struct try_run *t, struct err *err)
 	return rc;
 }
 
-/* Restores all settings. Returns true if every setting has its original value. */
+/* Returns true if every setting has its original value. */
 static bool restore(struct try_run *t)
 {
 	char now[JOURNAL_VALUE];

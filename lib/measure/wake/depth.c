@@ -159,7 +159,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	return 0;
 }
 
-/* Reads all residency counters. After a read error, read_all() reads no counters any more. */
+/* Reads all residency counters. After the first read error, returns false without reading. */
 static bool read_all(struct wake_depth *d, uint64_t ret_cycles[CSTATE_COUNTERS],
 		     struct cpuidle_count ret_idle[CPUIDLE_MAX_STATES])
 {

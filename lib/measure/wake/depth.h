@@ -21,12 +21,12 @@
 int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
 
 /*
- * Returns the hardware C-state number of a cpuidle state, or -1 if unknown. For example, the number
- * is 6 for "C6S" of intel_idle, and for "C2_ACPI" of acpi_idle with MWAIT hint 0x20.
+ * Returns the hardware C-state number of a cpuidle state, or -1 if unknown. "C6S" of intel_idle has
+ * number 6, and so has "C2_ACPI" of acpi_idle with MWAIT hint 0x20.
  */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
-/* Opened counters of one CPU. Each counts the cycles of a core or package in one C-state. */
+/* Opened counters of one CPU. A counter counts the cycles of a core or package in one C-state. */
 struct cstate_set {
 	int nr;
 	int number[CSTATE_COUNTERS];

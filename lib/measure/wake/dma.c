@@ -20,8 +20,7 @@
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
 /*
- * Measures the time in ns from launch to transmit timestamp of one packet. Both are times of the
- * card's clock, so no conversion is necessary.
+ * Measures the time in ns from launch to transmit timestamp of a packet, both by the card's clock.
  */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {
@@ -98,7 +97,7 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			strerror(-rc));
 	else
 		send_packets(card, fd, ret_dma);
-	/* interrupts for transmit timestamps would wake the measured core: restore the setting */
+	/* restore the setting: interrupts for transmit timestamps would wake the measured core */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)
 		err_set(err, rc, "cannot switch off the transmit timestamps of %s: %s",

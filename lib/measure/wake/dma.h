@@ -15,7 +15,8 @@ struct journal;
  * read time is unknown.
  */
 struct wake_dma {
-	int64_t median_ns, half_spread_ns; /* median and half of p90 − p10 of the DMA read time */
+	/* median of the DMA read time, and half of its p90 − p10 */
+	int64_t median_ns, half_spread_ns;
 	size_t nr;
 	struct err unknown; /* reason why the DMA read time is unknown */
 };

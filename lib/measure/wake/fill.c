@@ -206,7 +206,7 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 	uint64_t uncertainty_ns =
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
-	/* an unknown overhead makes the maximum unknown: WAKE_UNKNOWN is the largest value */
+	/* WAKE_UNKNOWN is the largest value, so one unknown value makes the maximum unknown */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;
 	if (uncertainty_ns > w->uncertainty_ns)

@@ -9,8 +9,8 @@
 #include "measure/wake/window.h"
 
 /*
- * Computes all members of the window except times, losses, settings and breakdown, which the caller
- * sets. @passive is NULL for sources that measure single wake-ups. Returns 0 or -ENOMEM.
+ * Computes all members of the window except those that the caller sets: times, losses, settings and
+ * breakdown. @passive is NULL for sources that measure single wake-ups. Returns 0 or -ENOMEM.
  */
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);
@@ -19,7 +19,7 @@ int wake_fill(struct wake_window *window, const struct wake_env *env, const stru
 #define WAKE_ADD(w, rows, row) \
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 
-/* Add rows for the idle states of one core. @uncertainty_ns: maximum error of its latencies. */
+/* Add rows for the idle states of one core. @uncertainty_ns is the maximum error of a latency. */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns);
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,

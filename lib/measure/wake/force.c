@@ -49,8 +49,7 @@ static int read_states(const char *root, unsigned int cpu, struct cpuidle_state 
 }
 
 /*
- * Returns the index of the idle state @name. If there is no such state, returns -ENOENT and sets
- * @err to a message with the names of all idle states.
+ * Returns the index of the idle state @name, or -ENOENT with the names of all idle states in @err.
  */
 static int find_state(const struct cpuidle_state *states, int nr, const char *name,
 		      unsigned int cpu, struct err *err)

@@ -60,7 +60,8 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
 /*
  * Returns the number of rounds for the idle states or energy preferences of the first CPU in @cpus,
- * including the last round with the original settings. Returns 1 if the first CPU has neither.
+ * including the last round with the original settings. Returns 1 if the first CPU has no idle
+ * states or preferences.
  */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 			    const struct cpuset *cpus);

@@ -22,13 +22,12 @@
 #include "host/txtime.h"
 
 /*
- * Delta of the ETF queue with offload. The queue passes packets to the card at once, because
- * OFFLOAD_DELTA_NS is longer than any launch distance.
+ * Time before the launch time at which the ETF queue with offload passes a packet to the card: at
+ * once, because OFFLOAD_DELTA_NS is longer than any launch distance.
  */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /*
- * Delta of the ETF queue without offload: time before the launch time at which the timer of the
- * queue sends a packet.
+ * Time before the launch time at which the timer of the ETF queue without offload sends a packet.
  */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
 /*
@@ -233,7 +232,7 @@ void wake_nic_close(struct wake_nic *nic)
 	free(nic);
 }
 
-/* Opens the card nic->card.device. set_queue() fails if it does not support launch times. */
+/* Opens the card nic->card.device. set_queue() fails if the card does not support launch times. */
 static int open_card(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct wake_dma *dma = &nic->card.dma;

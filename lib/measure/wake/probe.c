@@ -130,10 +130,7 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 		bpf_link__destroy(*link);
 		*link = NULL;
 	}
-	/*
-	 * Hold the warnings of libbpf in this thread. The thread that controls the run holds only
-	 * its own warnings.
-	 */
+	/* libbpf warnings are held per thread, so hold the warnings of the control thread here. */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2 && !rc; i++) {
@@ -185,8 +182,8 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram since the last snapshot. A latency above 0 ns changes
- * sum_ns, and a latency of 0 ns changes count[0].
+ * True if wake-ups were added to a histogram since the last snapshot. Also compares count[0],
+ * because a latency of 0 ns does not change sum_ns.
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
@@ -195,9 +192,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
- * that is missing in the copied counts is therefore never part of the copied sums, and
- * has_changed() detects it in the next window.
+ * Copies the sums before the counts, because the BPF programs write the counts first. The copied
+ * sums then lack each wake-up that the copied counts lack, so that has_changed() detects the
+ * wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

@@ -45,8 +45,8 @@ uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 
 /*
- * Snapshots of a histogram at the end (now) and at the start (was) of a window. The pointers are
- * equal if the window has no wake-up.
+ * Snapshots of a histogram at the end (now) and at the start (was) of a window. `now` equals `was`
+ * if the window has no wake-up.
  */
 struct wake_passive_hist {
 	const struct wake_hist *now, *was;

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* Time from the sender's own wake-up to the launch, in which the sender spins. */
+/* The sender wakes up this long before the launch, and spins until the launch. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
 /* Interval at which a sender without requests checks whether its core is online. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
@@ -26,8 +26,7 @@ static void change_word(atomic_uint *word)
 }
 
 /*
- * Requests a launch from the sender thread. Wakes the sender only if it would sleep beyond the
- * launch time, because each wake-up costs an IPI.
+ * Wakes the sender only if it would sleep beyond the launch time, because a wake-up costs an IPI.
  */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
@@ -96,8 +95,8 @@ static void fire(struct wake_worker *w, unsigned int self)
 
 /*
  * Sleeps until shortly before the earliest launch, without missing a request. The second call of
- * earliest() finds all requests that were stored before until_ns was set. A worker that stores a
- * request later reads until_ns and wakes the sender.
+ * earliest() finds all requests that were stored before until_ns was set. After that, ask() reads
+ * until_ns and wakes the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {

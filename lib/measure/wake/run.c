@@ -179,7 +179,7 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 	return rc;
 }
 
-/* Runs source nic: one pass per core, because the card interrupts one core at a time. */
+/* Source nic measures one core per pass, because the card interrupts one core at a time. */
 static int run_nic(struct wake_run *run, const struct cpuset *online)
 {
 	int rc = 0;

@@ -29,7 +29,7 @@ struct wake_meter {
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
 	uint64_t start_ns;
-	struct blocks memory; /* memory of the arrays of rounds and passive */
+	struct blocks memory;
 	struct wake_passive passive;
 	struct wake_window window;
 };
@@ -145,8 +145,8 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 }
 
 /*
- * Loads the BPF programs. @passive is false for the calibration of source passive, which uses the
- * programs for single wake-ups.
+ * @passive is false for the calibration of source passive, which uses the programs for single
+ * wake-ups.
  */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
@@ -212,7 +212,6 @@ static int wake_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-/* Ends the measurement and reads the counters of the idle states. */
 static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *err)
 {
 	int rc = 0;
@@ -343,8 +342,8 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	}
 	wake_restore(&m->meter);
 	/*
-	 * settings that could not be restored are an error, even if wake_open() failed only because
-	 * the machine lacks a feature
+	 * report settings that could not be restored, even if wake_open() failed only because the
+	 * machine lacks a feature
 	 */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",

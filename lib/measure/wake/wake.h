@@ -23,16 +23,16 @@ struct wake_opts {
 	struct wake_nic_opts nic;
 	bool breakdown;
 	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
-	/* source passive, `bare`: load measurement that may share its BPF programs, or NULL */
+	/* load measurement whose BPF programs can also count passive wake-ups, or NULL */
 	struct meter *load;
 	/* for source passive: skip the calibration, which would keep the cores busy */
 	bool bare;
 };
 
 /*
- * Number of sweeps over all launch distances in all rounds, for an estimate of the run time. With
- * source nic, a round has one sweep per core. With source remote, a round has two sweeps if no
- * spare core is left for the sender. Otherwise a round has one sweep.
+ * Number of sweeps over all launch distances in all rounds, for an estimate of the run time. A
+ * round has one sweep, one sweep per core with source nic, or two sweeps with source remote if no
+ * spare core is left for the sender.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);

@@ -75,7 +75,7 @@ struct wake_cpu {
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
 	unsigned int nr_depths;
-	size_t first_state, end_state; /* range of the core's rows in wake_window.states */
+	size_t first_state, end_state; /* the core's rows in wake_window.states */
 };
 
 /* Comparison of sources timer and remote for one idle state of one core. */
@@ -99,7 +99,7 @@ struct wake_budget {
 	uint32_t index;
 	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
-	/* latency limit that can be set in the kernel; WAKE_UNKNOWN if no limit is necessary */
+	/* kernel latency limit against deeper states; WAKE_UNKNOWN if not needed, or none fits */
 	uint64_t limit_ns;
 	/*
 	 * Share of the idle time that the core spent in idle states deeper than the chosen state.
@@ -162,7 +162,7 @@ struct wake_window {
 	uint64_t not_a_timer, odd_state; /* numbers of rejected wake-ups; only for source passive */
 	WAKE_LOSSES(LOSS_MEMBER)
 	uint64_t budget_ns; /* latency budget; 0 without --budget */
-	/* true from the first window in which a core had no fitting idle state */
+	/* true from the first window in which a core had no idle state known to fit the budget */
 	bool over_budget;
 	/* true from the first window with a latency above the claimed exit latency */
 	bool exceeded;

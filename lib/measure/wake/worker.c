@@ -161,7 +161,9 @@ static void busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* skip the launch: the core went idle, or an interrupt occurred before it */
+		/*
+		 * skip the launch if the core went idle or an interrupt occurred before the launch
+		 */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);

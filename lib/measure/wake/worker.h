@@ -65,7 +65,8 @@ void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
 /*
  * Source nic: read the card's clock before and after the wake-ups of one launch distance.
- * wake_nic_batch_end() corrects the launch times from index @first on. Return 0 or -errno.
+ * wake_nic_batch_end() corrects the launch times in worker->points from @first on. Return 0 or
+ * -errno.
  */
 int wake_nic_batch_begin(struct wake_worker *worker);
 int wake_nic_batch_end(struct wake_worker *worker, size_t first);

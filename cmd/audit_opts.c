@@ -73,8 +73,8 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 }
 
 /*
- * opt_set() numbers the bits by the words of --loads. AUDIT_LOCKED has no word, because --phase
- * selects AUDIT_LOCKED. The later bits therefore shift up by one.
+ * opt_set() sets one bit per word of --loads. AUDIT_LOCKED has no word, because --phase selects
+ * AUDIT_LOCKED, so set_loads() shifts the bits from AUDIT_LOCKED on up by one.
  */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {

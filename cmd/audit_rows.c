@@ -28,7 +28,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
-	/* Unlimited width: a row folded into several lines would repeat the headings. */
+	/* Width 0 is unlimited, because a folded row would repeat the headings. */
 	rows->view->width = 0;
 	rc = output_report(rows->view, report, err);
 	rows->view->width = width;
@@ -67,7 +67,7 @@ void audit_rows_free(struct audit_rows *rows)
 /* limit of exact integers in a double, 2^53; 2^53 ns are 104 days */
 #define EXACT 9007199254740992.0
 
-/* Measured columns of a result row. A column that is not in this list is derived from this list. */
+/* Measured columns of a result row. */
 static const struct {
 	const char *key;
 	size_t offset;

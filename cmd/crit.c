@@ -82,7 +82,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* True after SIGINT or SIGTERM. Waits for 50 us, because only run_wait() unblocks signals. */
+/* True after SIGINT or SIGTERM. Waits 50 us in run_wait(), where signals are unblocked. */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);

@@ -54,7 +54,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY)};
 
-/* run() handles --version. All other options without a command are in overview_options. */
+/* run() handles --version. overview_options has the other options that need no command. */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -149,8 +149,8 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Opens closed standard descriptors, because a BPF map could get the number of stdout. Reads of
- * stdin and writes to stdout still fail.
+ * Opens closed standard descriptors, because a BPF map could get the number of stdout. stdin is
+ * opened write-only and stdout read-only, so reads of stdin and writes to stdout fail.
  */
 static void occupy_standard_descriptors(void)
 {

@@ -60,7 +60,7 @@ static int print_schema(const struct opt *opt, const char *value, void *base, st
 static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
-/* Options of all commands. Their parsers get the struct opts_state as @base. */
+/* Options of all commands. The parsers get the struct opts_state as @base. */
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},
 	{"csv", 0, NULL, "comma-separated values with a header", .parse = set_format},

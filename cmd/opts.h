@@ -22,7 +22,7 @@ enum exit_code {
 extern const char *const command_names[];
 bool command_exists(const char *name);
 
-/* Result of opts_walk() for a valid command line. All other results are exit codes. */
+/* Result of opts_walk() for a valid command line. Every other result is an exit code. */
 #define OPTS_PARSED (-1)
 
 /* Values of the operands [interval [count]] of a command that measures. */

@@ -184,7 +184,6 @@ char *input_read(const char *path, size_t *ret_size, struct err *err)
 	return sys_read_all(path, 256 << 20, ret_size, err);
 }
 
-/* Reads at most @most reports from a file. */
 static int read_some(const char *path, size_t most, struct report ***ret_reports, size_t *ret_nr,
 		     struct err *err)
 {

@@ -68,7 +68,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Adds an operand of the command line. With --from, each operand is an additional input file. */
+/* With --from, each operand is an additional input file. */
 static int add_operand(struct opts_state *state, const char *word, void *base, struct err *err)
 {
 	const struct report_cmd *cmd = base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs each measurement of a report in a separate process. Separate processes allow measurements
- * that only observe to run at the same time. If one measurement fails, the other measurements
- * continue. The report embeds exactly the output of --json.
+ * Runs each measurement of a report in a separate process, so that measurements that load no core
+ * can run at the same time. If one measurement fails, the other measurements continue. The report
+ * embeds exactly the output of --json.
  */
 #include "report_run.h"
 

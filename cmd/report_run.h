@@ -23,7 +23,7 @@ struct gathered {
 
 int gathered_open(struct gathered *g, struct err *err);
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
-/* Adds to @g why @command has no output. @command must outlive @g. Returns 0 or -ENOMEM. */
+/* Adds the reason why @command has no output. @command must outlive @g. Returns 0 or -ENOMEM. */
 int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Closes the memory streams of @g, which completes @g->doc. */
@@ -35,8 +35,8 @@ extern const char *const report_collectors[];
 
 /*
  * Runs the measurements of @asked, a bit set of report_collectors. If @asked is 0, runs all
- * measurements except audit and crit, because audit and crit load cores. Measurements that only
- * observe run at the same time. gathered_miss() records a failed measurement. Returns 0 or -ENOMEM.
+ * measurements except audit and crit, because audit and crit load cores. load, runq, noise and wake
+ * run at the same time. gathered_miss() records a failed measurement. Returns 0 or -ENOMEM.
  */
 int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool progress);
 

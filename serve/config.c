@@ -128,8 +128,8 @@ static bool same_sample(const void *a, const void *b)
 }
 
 /*
- * The BPF programs count waits at the histogram boundaries that were set at the start. SIGHUP can
- * only show or hide these boundaries.
+ * The BPF programs keep the histogram boundaries of the start. SIGHUP can only show or hide
+ * boundaries.
  */
 static bool same_le(const void *a, const void *b)
 {

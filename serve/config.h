@@ -99,8 +99,8 @@ int config_init(struct config *config);
 void config_free(struct config *config);
 
 /*
- * Sets one setting by name. The settings listen, host, include and exclude append @value to a list.
- * If @value is invalid, @err describes the accepted values.
+ * The settings listen, host, include and exclude append @value to a list. If @value is invalid,
+ * @err describes the accepted values.
  */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
@@ -108,9 +108,8 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 		 struct err *err);
 /* Reads a settings file. A NULL path means CONFIG_FILE, which may be missing. */
 int config_read(struct config *config, const char *path, struct err *err);
-/* Checks and completes the settings. Call it after all settings are set. */
+/* Checks and completes the settings after all settings are set. */
 int config_complete(struct config *config, struct err *err);
-/* Removes all listen addresses from the settings. */
 void config_clear_listen(struct config *config);
 /* Name of the first changed setting that needs a restart, or NULL. */
 const char *config_needs_restart(const struct config *old, const struct config *fresh);

@@ -78,8 +78,8 @@ struct history_files {
 	uint64_t written, lost, left_out;
 	bool failing; /* true after a failed write to a history file; the failure is logged once */
 	/*
-	 * debt_ns is the CPU time used above the budget; windows are skipped while it exceeds a
-	 * limit. credited_ns is the CLOCK_MONOTONIC time at which the budget was last subtracted.
+	 * debt_ns: CPU time used above the budget; windows are skipped while debt_ns exceeds
+	 * DEBT_NS. credited_ns: CLOCK_MONOTONIC time at which the budget was last subtracted.
 	 */
 	uint64_t debt_ns, credited_ns;
 };
@@ -118,7 +118,7 @@ void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
 /* scandir() filter that selects history files. */
 int history_is_file(const struct dirent *entry);
 
-/* Callback for each block. A nonzero result ends the iteration, and history_walk() returns it. */
+/* Callback for each block. history_walk() stops at a nonzero result and returns it. */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
 /* Calls @fn for blocks with windows between @from_s and @to_s, oldest file first. */
 int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg);

@@ -11,8 +11,8 @@
 #define LOOPS 1e7
 
 /*
- * Table 1 of the paper, in seconds. The paper prints two rows for 20 us. The second of these rows
- * must be for 50 us.
+ * Table 1 of the paper, in seconds. The paper prints two rows for 20 us. This table assigns 50 us
+ * to the second row.
  */
 static const struct published {
 	uint64_t delay_us;

@@ -209,7 +209,7 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 	struct counter_edges sum = {0};
 
 	/*
-	 * All sets of columns were read together, so only the largest count of each load is added.
+	 * All sets of a load count the same reads of /proc/stat, so add the largest count per load.
 	 */
 	for (enum audit_ticks_load load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;

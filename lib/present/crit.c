@@ -54,8 +54,8 @@ static const struct column_spec op_columns[] = {
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
 /*
- * Runs are compared by the batch mean in ns, or by the median in cycles. Text output hides the
- * spread of the other figure.
+ * Runs are compared by the batch mean in ns, or by the median in cycles. Text output in ns hides
+ * the range of the median; text output in cycles hides the batch mean and its range.
  */
 static void hide(struct table *table, bool ns)
 {
@@ -181,8 +181,8 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 }
 
 /*
- * Costs of @op without tracing. The ranges before and after tracing are joined, so that a drift of
- * the costs widens the result.
+ * Returns the costs of @op without tracing. The range covers the rounds before and after tracing,
+ * so that a drift of the costs widens the range.
  */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
@@ -261,7 +261,7 @@ static void add_quality(const struct crit_engine *engine, const struct crit_resu
 		report_note(report, "one step of the clock is %.3g ns", row.step_ns);
 }
 
-/* Operation whose batch mean and median differ most, or CRIT_NR_OPS if none has both. */
+/* Operation with the largest difference between batch mean and median; CRIT_NR_OPS if unknown. */
 static enum crit_op furthest_apart(const struct crit_result *result)
 {
 	enum crit_op worst = CRIT_NR_OPS;

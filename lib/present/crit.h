@@ -9,8 +9,8 @@
 extern const struct table_spec *const crit_tables[]; /* NULL-terminated list of all tables */
 
 /*
- * Builds the report. "max" is the maximum over all rounds. Every other figure is the median over
- * the rounds. If @trace is not NULL, @result must be &trace->off_before.
+ * A figure is the median over the rounds, except "max", the maximum over all rounds. If @trace is
+ * not NULL, @result must be &trace->off_before.
  */
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,

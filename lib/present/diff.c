@@ -78,7 +78,7 @@ static const struct subject {
 	const char *names[MAX_NAMES]; /* keys that identify a row; empty for runq, see row_name() */
 	const struct figure *figures;
 	const char *samples; /* word for samples in notes, such as "windows" */
-	bool ranges;	     /* KEY is a mean over rounds, and KEY_low to KEY_high is their range */
+	bool ranges;	     /* KEY is a mean over rounds with the range KEY_low to KEY_high */
 } subjects[] = {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
 	{"runq", {"groups"}, {NULL}, runq_figures, "windows", false},
@@ -88,7 +88,7 @@ static const struct subject {
 	{"crit", {"ops"}, {"op"}, crit_figures, "rounds", true},
 };
 
-/* A CPU, cgroup, idle state or operation, with its figures from both files. */
+/* Figures of a CPU, cgroup, idle state or operation in the two compared files. */
 struct item {
 	char *name;
 	struct moments figures[MAX_FIGURES][2];
@@ -408,7 +408,7 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 	if (before && after && strcmp(before, after))
 		report_note(report, "%s was measured by source %s, %s by source %s", sides[0].file,
 			    before, sides[1].file, after);
-	/* The counts in the table "quality" of crit are not losses. */
+	/* Skip crit, because the counts in its table "quality" are not losses. */
 	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
 			report_note(report,

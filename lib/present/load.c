@@ -73,8 +73,8 @@ static unsigned int part_of(const struct column_spec *spec)
 }
 
 /*
- * Adds a table of load parts. Text output hides the parts that the load source cannot measure. With
- * --compare, text output hides all parts.
+ * Text output hides the parts that the load source cannot measure. With --compare, text output
+ * hides all parts.
  */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
@@ -138,7 +138,7 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 	}
 }
 
-/* Adds a row for the sum of @cpus. The row has each topology id that is equal on all @cpus. */
+/* Adds the sum of @cpus. The row has the core, cache, node and package ids that all @cpus share. */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
 {

@@ -19,12 +19,11 @@ extern const struct table_spec *const load_tables[];
 /* Tables that `subtick load` shares with other commands. */
 extern const struct table_spec load_fields_table, load_cpus_table, load_all_table,
 	load_quality_table;
-/* Table of the loss counters in struct load_losses. */
 extern const struct table_spec load_losses_table;
 
 /*
- * X(id, part): columns for the parts of a core's time, in the order of the stacked bars. X_STEAL
- * replaces X for steal time, which traces do not contain.
+ * X(id, part): columns for the parts of a core's time, in the order of the stacked bars.
+ * X_STEAL(id, part): the column of steal time, which traces lack.
  */
 #define LOAD_PART_COLUMNS(X, X_STEAL)               \
 	X(M_TASK_RATIO, TASK)                       \

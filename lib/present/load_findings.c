@@ -92,8 +92,7 @@ static const char *main_work(const struct load_window *w, unsigned int cpu)
 
 struct grouped {
 	/*
-	 * The rules procstat_low and softirq_on_idle have up to one element per kind of work. All
-	 * other rules have at most one element.
+	 * At most one element per rule, or per kind of work for procstat_low and softirq_on_idle.
 	 */
 	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
@@ -124,7 +123,10 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	double on_idle = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
 	struct alike ratios = {.busy = c->busy_ratio};
 
-	/* The kernel and load_move_steal() distribute stolen time differently: skip such CPUs. */
+	/*
+	 * Skip CPUs with stolen time, which the kernel and load_move_steal() distribute
+	 * differently.
+	 */
 	if (shown && w->window_ns >= PROCSTAT_LEAST_NS && !load_is_stolen(c) &&
 	    load_is_wrong(shown->busy_ratio, c->busy_ratio)) {
 		bool low = shown->busy_ratio < c->busy_ratio;
@@ -201,9 +203,9 @@ static void add_finding(const struct load_window *w, const struct alike *alike, 
 }
 
 /*
- * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only the
- * total of each time is known. The two times overlap for at least their sum minus the length of the
- * window.
+ * Adds a finding if both hyperthreads of one core were busy while another core was idle. The
+ * overlap of busy and idle time is at least the busy time plus the idle time minus the window
+ * length.
  */
 static void find_shared(const struct load_window *w, struct report *report)
 {

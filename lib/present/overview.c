@@ -14,9 +14,7 @@
 
 /* Maximum number of cgroups in the table of waits; subtick runq shows all cgroups. */
 #define RUNQ_ROWS 5
-/*
- * Minimum CPU time of tasks, in CPUs, for naming their cgroup in the note that there is no finding.
- */
+/* The note about no finding names a cgroup whose tasks use at least this many CPUs. */
 #define NAMED_CPUS 0.5
 
 struct wait_row {
@@ -62,9 +60,8 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 }
 
 /*
- * Adds a note if the load shown by /proc/stat is right on every core. Adds no note if the
- * hypervisor stole time of a core or /proc/stat is wrong on a core, because the report then has a
- * finding about the core.
+ * Adds a note if /proc/stat is right on every core and the hypervisor stole no time. Otherwise the
+ * report has a finding about the core.
  */
 static void note_load(struct report *report, const struct load_window *w)
 {

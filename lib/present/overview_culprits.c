@@ -8,9 +8,9 @@
 /* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
 /*
- * Reduced lost time of a finding about tasks of the victim's own cgroup, as a share of the full
- * lost time. The lost time is reduced if the victim's cgroup makes another cgroup wait longer than
- * this share, so that the finding about the other cgroup ranks higher.
+ * If the victim's cgroup makes another cgroup wait longer than this share of the lost time, the
+ * lost time of the finding about the victim's own tasks is reduced to this share. The finding about
+ * the other cgroup then ranks higher.
  */
 #define DELAYS_OTHER 0.05
 /* Minimum share of a cgroup's CPU time that tasks must use to be named as the busiest tasks. */
@@ -91,9 +91,9 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 		     sums->path, policy_name(task->policy), priority, v->who, rate);
 }
 
-/* Tasks of the victim that are not allowed to use a CPU. */
+/* Selects the tasks of process @tgid (0: of all processes) that may not use CPU @cpu. */
 struct excluded {
-	uint32_t cpu, tgid; /* the CPU, and the process of the tasks; 0 selects all processes */
+	uint32_t cpu, tgid;
 };
 
 static bool may_not_use(const struct suspect *s, const void *arg)
@@ -105,9 +105,8 @@ static bool may_not_use(const struct suspect *s, const void *arg)
 }
 
 /*
- * Finds a mostly idle CPU that the victim's starved task is not allowed to use. If the victim has
- * no starved task, finds a mostly idle CPU that is not allowed for tasks with more than half of the
- * victim's wake-ups.
+ * Finds a mostly idle CPU that the victim's starved task may not use or, without a starved task,
+ * that tasks with more than half of the victim's wake-ups may not use.
  */
 static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 {
@@ -150,9 +149,9 @@ static struct cpuset online_cpus(const struct load_window *load)
 }
 
 /*
- * Sets the advice of @f to write the CPUs of @most to each cpuset that excludes CPU @cpu. Returns
- * the number of cpusets that exclude the CPU. The advice changes the cpuset of a parent first,
- * because a v1 cgroup may use only CPUs of its parent.
+ * Sets the advice of @f to widen each cpuset that excludes CPU @cpu to the CPUs @most. Returns the
+ * number of cpusets that exclude the CPU. The advice changes the cpuset of a parent first, because
+ * a v1 cgroup may use only CPUs of its parent.
  */
 static unsigned int widen_cpusets(const struct settings *settings, uint32_t cpu, struct cpuset most,
 				  struct finding *f)
@@ -227,9 +226,9 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
 }
 
 /*
- * Returns the task with the most CPU time among the victim's tasks for which @is returns true.
- * Returns NULL if the tasks for which @is returns true have less than half of the cgroup's
- * wake-ups, because most waits are then waits of the cgroup's remaining tasks.
+ * Returns the victim's task with the most CPU time that passes the filter @is, or NULL if the tasks
+ * that pass have less than half of the cgroup's wake-ups. If the victim has a starved task or a
+ * process, only this task or process can pass.
  */
 static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
 {
@@ -304,11 +303,10 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 }
 
 /*
- * Probability that the tasks of a cgroup keep all CPUs of the cgroup busy (Erlang C). If this
- * probability is low, the tasks wait for each other only because tasks of other cgroups slow down
- * the cgroup's tasks. The formula excludes SCHED_IDLE tasks, which are meant to wait. The
- * probability is 0 if SCHED_IDLE tasks ran and the cgroup has one CPU for each further task that
- * needs CPU time.
+ * Probability that the tasks of a cgroup keep all CPUs of the cgroup busy (Erlang C). If the
+ * probability is low, the tasks wait for each other because tasks of other cgroups slow them down.
+ * The formula excludes SCHED_IDLE tasks, which are meant to wait. The probability is 0 if
+ * SCHED_IDLE tasks ran and each busy task of another policy can have its own CPU.
  */
 static double own_load(const struct overview_window *o, const struct task_sums *sums)
 {
@@ -347,8 +345,8 @@ static void add_offline_finding(const struct overview_window *o, struct finding 
 }
 
 /*
- * Lost time that ranks a finding: reduced to the share DELAYS_OTHER if the victim's cgroup makes
- * another cgroup wait longer than this share.
+ * Returns the lost time that ranks a finding: @lost, or DELAYS_OTHER * @lost if @caused_ns is
+ * longer than this product.
  */
 static uint64_t ranked_ns(uint64_t lost, uint64_t caused_ns)
 {

@@ -12,11 +12,9 @@
 #include "present/runq.h"
 #include "present/wake.h"
 
-/* Minimum of the factor that reduces the lost time of short-lived processes and their parent. */
+/* Lower bound of victim.forked. */
 #define FORKED 0.1
-/*
- * Minimum number of process exits per second for reducing the lost time of short-lived processes.
- */
+/* Minimum exits per second of short-lived processes whose lost time is reduced. */
 #define FORKED_HZ 5.0
 /*
  * Minimum p99 of waits for a finding. If the p99 of the waits is shorter than LEAST_P99_NS, the
@@ -33,8 +31,8 @@
 #define IDLE_EXIT_MAX_NS 10000000
 
 /*
- * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks. INFINITY if noise sources
- * were not measured, because the cgroups of tasks are unknown without noise sources.
+ * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks. Returns INFINITY without
+ * @o->noise, because the cgroups of the tasks are then unknown.
  */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
@@ -71,7 +69,7 @@ static void split_waits(struct victim *v)
 	if (!(all > 0.0))
 		return;
 	v->rested = sleepers / all * (1.0 - v->delayed);
-	/* A list of SUSPECTS_LIVE tasks is full and may lack further tasks of the cgroup. */
+	/* A full list (SUSPECTS_LIVE) may lack tasks of the cgroup. */
 	if (tasks->nr >= SUSPECTS_LIVE)
 		wakeups = wakeups_of(v->o, v->group->party.group->cgroup_id);
 	bound = wakeups * runq_p99(v->o->runq, v->group, v->group->sum_ns);
@@ -79,7 +77,6 @@ static void split_waits(struct victim *v)
 		v->delayed *= bound / woken;
 }
 
-/* True if the task is the parent of short-lived processes. */
 static bool starts_processes(const struct suspects *tasks, const struct suspect *s)
 {
 	for_each_suspect(job, tasks)
@@ -193,9 +190,9 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 }
 
 /*
- * True if the quota that throttles the victim also throttles another group, and delay is a larger
- * share of the other group's wait time than of the victim's wait time. The first @len bytes of the
- * victim's path are the cgroup with the quota.
+ * True if the quota that throttles the victim also throttles a group with a larger sum of
+ * victim.delayed and victim.rested. The first @len bytes of the victim's path are the cgroup with
+ * the quota.
  */
 static bool quota_delays_other(const struct victim *v, size_t len, const struct report *report)
 {
@@ -241,7 +238,7 @@ static double wanted_cpus(const struct victim *v, const struct settings_level *l
 
 /*
  * Returns the cgroup whose quota throttled tasks longest: the victim's cgroup or one of its
- * ancestors. A quota below wanted_cpus() of its cgroup takes precedence over a quota of at least
+ * ancestors. Quotas of at least wanted_cpus() are considered only if no quota is below
  * wanted_cpus(). Returns NULL if no quota is set.
  */
 static const struct settings_level *quota_level(const struct victim *v)
@@ -264,8 +261,8 @@ static const struct settings_level *quota_level(const struct victim *v)
 
 /*
  * Sets the advice for the cgroup of a VM. If the VM manager has a command that changes the quota,
- * the advice is the command instead of the cgroup's setting. The command also clears @more, the
- * text about other quotas.
+ * advise_vm() sets the command instead of the cgroup's setting, and clears @more, the text about
+ * other quotas.
  */
 static void advise_vm(const struct victim *v, size_t len, struct finding *f, char *more)
 {
@@ -291,7 +288,7 @@ static void set_no_quota(const struct victim *v, const struct settings_level *le
 
 /*
  * Sets the advice of @f to remove the quota of cgroup @level, and each other quota that would still
- * throttle the victim. Writes the names of the other quotas to @text.
+ * throttle the victim. Formats @text about all removed quotas except the quota of @level.
  */
 static void remove_quotas(const struct victim *v, const struct settings_level *level,
 			  struct finding *f, char *text, size_t size)
@@ -358,10 +355,7 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 		     by);
 }
 
-/*
- * Returns the idle state with the largest sum of wake latencies on one core, or NULL if it is
- * unknown.
- */
+/* Returns the idle state with the largest sum of wake latencies on one core, or NULL. */
 static const struct wake_state *slowest_state(const struct overview_window *o)
 {
 	const struct wake_state *most = NULL;

@@ -138,7 +138,7 @@ static bool is_gone(const struct task_sums *sums)
 	return sums->exited && !sums->top;
 }
 
-/* Name of the exited processes that each had their own cgroup, or NULL. */
+/* Name of the exited processes in a culprit cgroup that has no live task, or NULL. */
 static const char *job_name(const struct victim *v)
 {
 	struct task_sums sums;
@@ -458,8 +458,8 @@ static bool can_yield(const struct victim *v, const struct competitor *r)
 
 /*
  * True if a lower priority of competitor @first alone would not help, because competitor @r would
- * still delay the victim. A cgroup that sleeps does not use the CPU time that a CPU-bound cgroup no
- * longer uses.
+ * still delay the victim. If @first is CPU-bound and @r is not, @r does not use the CPU time that
+ * @first loses.
  */
 static bool replaces(const struct victim *v, const struct competitor *r,
 		     const struct competitor *first)
@@ -517,9 +517,8 @@ static size_t add_others(const struct victim *v, struct competitor competitors[C
 }
 
 /*
- * Adds one finding about the competitor that causes the most wait time, together with each
- * competitor that would still delay the victim if only the first competitor had a lower priority
- * (replaces()). Adds a separate finding about each remaining competitor.
+ * Adds one finding about the competitor that causes the most wait time and all competitors for
+ * which replaces() is true. Adds a separate finding about each remaining competitor.
  */
 void add_neighbours_finding(const struct victim *v, struct report *report)
 {

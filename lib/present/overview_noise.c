@@ -25,8 +25,8 @@ static bool is_due(const struct noise_window *w, const struct noise_source *s)
 }
 
 /*
- * Sums the noise source of @row over all cores. Returns false if the source takes less than
- * RULE_NOISE of the time of its core, or if an earlier row of the same source already has the sum.
+ * Sums the noise source of @row over all cores. Returns false unless @row is the first row of the
+ * source for which is_due() is true.
  */
 static bool gather(const struct noise_window *w, size_t row, struct spread *ret_spread)
 {
@@ -65,7 +65,7 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 
 /* Tasks with the same name that went to sleep on one CPU. */
 struct sleepers {
-	const struct suspect *first; /* first task of this name; NULL if no task went to sleep */
+	const struct suspect *first; /* first of the tasks; NULL if no task went to sleep */
 	uint64_t nr, sleeps;
 };
 

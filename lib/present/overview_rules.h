@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rules that turn an overview window into findings. The code of the rules reads no files. */
+/* Rules that turn an overview window into findings without reading files. */
 #ifndef SUBTICK_PRESENT_OVERVIEW_RULES_H
 #define SUBTICK_PRESENT_OVERVIEW_RULES_H
 
@@ -79,8 +79,8 @@ struct task_sums {
 	/* CPU time of live tasks, exited tasks, real-time tasks, and subtick itself. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
 	/*
-	 * CPU time of live tasks with the same name and parent as the processes of @exited. @ns
-	 * includes the CPU time of these live tasks.
+	 * Part of @ns: CPU time of live tasks with the same name and parent as the processes of
+	 * @exited.
 	 */
 	uint64_t siblings_ns;
 	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
@@ -125,8 +125,8 @@ struct victim {
 	 */
 	double forked;
 	/*
-	 * Factor for the lost time of findings about the victim: the share of the victim's wait
-	 * time that interrupts did not cause, times process_share.
+	 * Factor for the lost time of findings about the victim: process_share times the share of
+	 * the wait time that neither interrupts nor stolen time caused.
 	 */
 	double weight;
 	/* Wait time per pair of victim and culprit, for all victims. */
@@ -184,9 +184,8 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 	       struct task_sums *ret_sums);
 void task_sums_add(struct task_sums *sums, const struct task_sums *other);
 /*
- * Returns the part of the parent's CPU time that counts as CPU time of its short-lived processes,
- * because the parent uses CPU time to start the processes. This part is at most the CPU time of the
- * short-lived processes.
+ * Estimates the CPU time that the parent uses to start short-lived processes. The estimate is at
+ * most the CPU time of the short-lived processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
 /*
@@ -227,13 +226,14 @@ void yield_command(const struct victim *v, const char *path, suspect_filter is, 
 		   char command[FINDING_TEXT]);
 /*
  * Formats a command that gives the lowest priority to the tasks with the name of @sums->top and to
- * CPU-bound tasks. For many tasks of the root cgroup, the command instead moves the tasks to a new
- * cgroup. @command is "" if the tasks are too many for one command. Returns the busiest of the
- * tasks, or NULL if the tasks use less than the share @least of the CPU time of @sums.
+ * CPU-bound tasks. If the root cgroup has many such tasks, the command moves the tasks to a new
+ * cgroup. @command is "" if the tasks are too many for one command. Returns the busiest task that
+ * the command changes. If all such tasks use less than the share @least of the CPU time of @sums,
+ * returns NULL and sets @command to "".
  */
 const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
 				 char command[FINDING_TEXT]);
-/* Plural ending of "CPU" after the number @cpus, which is printed with two digits. */
+/* Returns "s", or "" if @cpus printed with two digits is 1. */
 static inline const char *cpus_plural(double cpus)
 {
 	return cpus >= 0.995 && cpus < 1.05 ? "" : "s";
@@ -262,8 +262,8 @@ static inline uint64_t task_sums_ns(const struct task_sums *sums)
 	return sums->ns + sums->exited_ns + sums->realtime_ns;
 }
 /*
- * Part of the wait time @wait_ns that tasks of @sums with a CPU time of @ns caused. @wait_ns is
- * divided among all tasks of @sums in proportion to their CPU time.
+ * Part of @wait_ns that tasks with the CPU time @ns caused, if all tasks of @sums caused @wait_ns
+ * in proportion to their CPU time.
  */
 uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns);
 bool is_victim(const struct victim *v, const struct runq_blame *row);
@@ -331,10 +331,10 @@ struct overview_steal {
 
 struct overview_steal overview_steal(const struct overview_window *o);
 /*
- * Adds findings about interrupts, softirqs and IPIs. If @report is NULL, adds no findings. A task
- * that waits for a running task also waits for the interrupts that delay the running task, so
- * @steal->taken then includes the share that interrupts caused. If @o->runq is NULL,
- * add_noise_finding() reads only the window @o->noise.
+ * Adds findings about interrupts, softirqs and IPIs, unless @report is NULL. Adds the share of wait
+ * time that interrupts caused to @steal->taken, because an interrupt delays the running task and
+ * the tasks that wait for the running task. If @o->runq is NULL, add_noise_finding() reads only the
+ * window @o->noise.
  */
 void add_noise_finding(const struct overview_window *o, struct overview_steal *steal,
 		       struct report *report);

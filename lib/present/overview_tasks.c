@@ -165,8 +165,8 @@ static const struct suspect *whole_process(const struct overview_window *o, cons
 
 /*
  * Formats the PIDs of the tasks that pass the filter @is or, if @whole is true, the PIDs of their
- * processes. Returns the number of formatted PIDs, or 0 if the PIDs are more than COMMAND_TASKS. If
- * @whole is true, returns 0 if any of the processes has a task that does not pass the filter,
+ * processes. Returns the number of formatted PIDs, or 0 if there are more than COMMAND_TASKS PIDs.
+ * If @whole is true, returns 0 if any of the processes has a task that does not pass the filter,
  * because a command for the process would change this task, too.
  */
 static size_t list_pids(const struct overview_window *o, const char *path, suspect_filter is,
@@ -232,7 +232,7 @@ struct busy {
 /*
  * Filter: true for tasks with the name of struct busy, and for CPU-bound tasks that use at least a
  * tenth of the cgroup's CPU time or half of the CPU time of the busiest task. A starved task does
- * not count as CPU-bound, because a starved task has no sleeps only because it does not run.
+ * not sleep because it never runs, so it does not count as CPU-bound.
  */
 static bool is_busy(const struct suspect *s, const void *arg)
 {
@@ -433,10 +433,7 @@ static void list_names(const struct overview_window *o, const struct runq_group 
 		for (; other < s && !(has_name(other, s->name) && suspect_in(other, group));
 		     other++)
 			;
-		/*
-		 * Sum the CPU time of all tasks with the same name once, at the first of these
-		 * tasks.
-		 */
+		/* Sum the CPU time of a name only at the first task with the name. */
 		for (; other >= s && other < o->suspects.list + o->suspects.nr; other++)
 			one.ns += has_name(other, s->name) && suspect_in(other, group) ? other->ns
 										       : 0;

@@ -283,7 +283,7 @@ const struct table_spec runq_quality_table =
 
 void runq_report_quality(const struct runq_window *w, struct report *report)
 {
-	/* The error is unknown without the fine histogram: it depends on the boundaries. */
+	/* Without the fine histogram, the error depends on the boundaries and is unknown. */
 	struct quality_row row = {*w, w->steps_only ? NAN : 1.0 / HIST_SUB};
 
 	columns_set(report, &runq_quality_table, 0, &row);
@@ -444,8 +444,8 @@ int runq_report(const struct runq_window *w, const struct overview_window *all,
 		add_blame(w, report);
 	runq_report_quality(w, report);
 	/*
-	 * Two calls, because reports list the keys of avoidable waits before the keys of idle
-	 * states and pressure. The JSON Schema has the order of optional_losses.
+	 * Two calls, because a report lists the keys of avoidable waits first. The JSON Schema
+	 * lists the keys in the order of optional_losses.
 	 */
 	columns_set(report, &optional_losses_table, w->has_avoidable ? WITH_AVOIDABLE : 0, w);
 	columns_set(report, &optional_losses_table,

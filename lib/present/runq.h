@@ -26,7 +26,7 @@ int runq_report(const struct runq_window *window, const struct overview_window *
 /* Builds a report of window->long_waits only. If @window has no long waits, *ret_report is NULL. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
-/* Adds the findings of @window. Adds findings about single groups only if @groups is true. */
+/* Adds the findings of @window. If @groups is false, adds no findings about single groups. */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
 /*
@@ -41,8 +41,8 @@ uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits that began with a wake-up; 0 if the group has no waits. */
 double runq_delayed(const struct runq_group_window *group);
 /*
- * Time in ns that @group waited for cores to leave idle states. Idle states with a separate finding
- * do not count.
+ * Time in ns that @group waited for cores to leave idle states, except idle states with a separate
+ * finding.
  */
 uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
 /* p99 of the group's waits if @wait_ns is almost all of the group's wait time; otherwise NAN. */

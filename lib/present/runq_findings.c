@@ -12,7 +12,7 @@
 /* Minimum wait time for a finding: 10 ms per second, summed over all tasks of a group. */
 #define LEAST 0.01
 
-/* Minimum share of a cause in a group's wait time for reporting the group's p99 for the cause. */
+/* A finding contains the group's p99 if one cause has at least this share of the wait time. */
 #define ONE_CAUSE 0.9
 
 /* Minimum share of wait time without a known cause for a note with the reason. */
@@ -36,7 +36,7 @@ static const struct finding_rule idle_state = {
 /* Rule for findings about waits whose causes were not measured. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
-/* Rules for wall time in which tasks of a cgroup waited, by the cause with the longest time. */
+/* Rules for wall time in which tasks of a cgroup waited; the longest cause selects the rule. */
 static const struct {
 	struct finding_rule rule;
 	const char *to;
@@ -140,7 +140,7 @@ const char *runq_quota_name(const struct runq_group *group, const char *name,
 	return buf;
 }
 
-/* Sets the advice for a VM, whose cgroup with the quota is unknown. */
+/* Sets the advice for a VM. The cgroup that has the quota is unknown. */
 static void advise_vm(const struct runq_group *vm, struct finding *f, char next[FINDING_TEXT])
 {
 	if (!vm || !vm->vm_cgroup)
@@ -173,7 +173,7 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 	char rate[48], p99[32], buf[32];
 	const char *name;
 
-	/* Skip a group whose wait time is too short for a finding even with all causes together. */
+	/* Skip a group whose total wait time is too short for a finding. */
 	if (!findings_due(report, &waits, group->sum_ns))
 		return;
 	name = runq_party_name(w->per, &group->party, buf);
@@ -349,7 +349,7 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
 	add_steal_finding(w, report);
-	/* If each group is a core, findings about groups could not name the waiting tasks. */
+	/* Skip findings about cores, because the waiting tasks are unknown. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
 	array_for_each(group, w->groups, groups ? w->nr_groups : 0)

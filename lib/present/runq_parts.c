@@ -38,7 +38,7 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 	}
 }
 
-/* Sums the waits for cores that leave the idle state of @like, over all groups. */
+/* Sums the waits for cores to leave idle state @like->index, over all groups. */
 static struct runq_idle_state sum_state(const struct runq_window *w,
 					const struct runq_idle_state *like)
 {

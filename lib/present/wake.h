@@ -15,8 +15,8 @@ extern const struct table_spec *const wake_tables[]; /* NULL-terminated list of 
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
- * Builds the report of every measured wake-up (point). @distribution adds distributions of the
- * latencies: one per core, or one per source if there are several sources or more than
+ * Builds the report of every measured wake-up (point). If @distribution is true, adds a
+ * distribution of the latencies per core, or per source if there are several sources or more than
  * WAKE_PLOT_CORES cores. With --each-state, each idle state has a distribution, and the list
  * "boxes" has minimum, quartiles and maximum of each state.
  */
@@ -25,8 +25,8 @@ int wake_report_points(const struct wake_window *window, bool distribution,
 
 void wake_findings(const struct wake_window *window, struct report *report);
 /*
- * Formats a limit of the exit latency as the value of pm_qos_resume_latency_us. The kernel reads 0
- * as no limit, and "n/a" as a limit of 0.
+ * Formats a limit of the exit latency for the file pm_qos_resume_latency_us, in which 0 means no
+ * limit and "n/a" means a limit of 0.
  */
 const char *wake_limit_value(uint64_t limit_ns, char buf[24]);
 /* Formats the latency limit (PM QoS) of one CPU as "FILE=VALUE" for `subtick try --set`. */

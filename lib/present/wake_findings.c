@@ -55,8 +55,8 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 }
 
 /*
- * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter @is,
- * or if an earlier row of the idle state already has the sum.
+ * Sums the idle state of @row over all cores. Returns false unless @row is the first row of the
+ * idle state that passes the filter @is.
  */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)
@@ -193,7 +193,7 @@ static void note_machine(const struct wake_window *w, struct report *report)
 			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 }
 
-/* True if an earlier row has the same idle state and @verdict: one note covers all cores. */
+/* True if an earlier row has the same idle state and @verdict, so a note covers @row, too. */
 static bool is_noted(const struct wake_window *w, size_t row, enum wake_verdict verdict)
 {
 	for (size_t i = 0; i < row; i++)
@@ -214,8 +214,8 @@ static void note_not_entered(const struct wake_window *w, struct report *report)
 }
 
 /*
- * The claimed exit latency of a deep state includes the wake-up of the package, which cannot sleep
- * while one of its cores is awake: another measured core, or the sender's core.
+ * The claimed exit latency of a deep state includes the wake-up of the package. The package cannot
+ * sleep while another measured core or the sender's core is awake.
  */
 static void note_package(const struct wake_window *w, struct report *report)
 {

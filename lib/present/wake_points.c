@@ -52,7 +52,10 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
-/* Forced idle state or energy preference of a round. Rounds with valid points are in w->states. */
+/*
+ * Forced idle state or energy preference of a round, or NULL. Only rounds with valid points are in
+ * w->states.
+ */
 static const char *round_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int round, bool preference)
 {

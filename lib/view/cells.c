@@ -125,7 +125,7 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 	return strdup(number);
 }
 
-/* True if @sum has the sums of the rows of @table. Columns may differ in a report from a file. */
+/* True if @sum sums the rows of @table. In a report from a file, the columns may differ. */
 static bool sums_up(const struct table *sum, const struct table *table)
 {
 	if (!sum || !sum->sum || sum->nr_rows != 1 || sum->nr_cols != table->nr_cols ||

@@ -25,7 +25,7 @@ enum style {
 };
 
 /*
- * Look of one part of a bar. Shapes differ for colour-blind people and terminals without colours.
+ * Style of one part of a bar. Shapes differ for colour-blind people and terminals without colours.
  */
 struct bar_style {
 	const char *shape;
@@ -33,7 +33,7 @@ struct bar_style {
 	enum style style;
 };
 
-/* Look of a part of the load in bars. @col must be a column of the table's bar. */
+/* Returns the style of the part for column @col, which must be a column of the table's bar. */
 const struct bar_style *bar_style_of(const struct table *table, size_t col);
 
 /*

@@ -3,9 +3,9 @@
  * Writes reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's
  * tables, or one line for a report without tables. The columns are time_unix_ns, window_ns, source,
  * the fields of the report, "table" if the report has several tables, the columns of all tables,
- * and quality.*. A key that several tables have is one column. If a column before the tables has
- * the key, the name of the table becomes a prefix. The header is written again when the columns
- * change. Null is an empty field. A nested table becomes "le=count;le=count".
+ * and quality.*. A key that several tables have is one column. A key that also occurs before the
+ * tables gets the prefix "TABLE.". The header is written again when the columns change. Null is an
+ * empty field. A nested table becomes "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -126,7 +126,7 @@ static bool csv_has(const struct csv *csv, const char *key)
 	return false;
 }
 
-/* True if the table has CSV columns. Sentences are omitted; a sum joins the previous table. */
+/* False for a sum, which extends the previous table, and for sentences, which are not in CSV. */
 static bool is_listed(const struct table *table)
 {
 	return !table->sentences && !table->sum;

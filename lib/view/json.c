@@ -157,7 +157,7 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 /*
  * Length of "a" if the key "a.b" is written as {"a":{"b":…}}, or 0 if it is written as "a.b". A
  * nested object requires that all columns "a.*" are adjacent and that no other key is "a", because
- * JSON readers ignore one of two equal keys. Reports of other programs may violate this.
+ * JSON readers ignore one of two equal keys. Reports of other programs may break this rule.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -178,8 +178,8 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 }
 
 /*
- * Writes the keys and values of a row. @top is the report if @table has its top-level keys, else
- * NULL. @comma is true if the object already has keys.
+ * Writes the keys and values of a row. @top is the report if @table has the report's top-level
+ * keys, else NULL. @comma is true if the object already has keys.
  */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)

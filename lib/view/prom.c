@@ -15,7 +15,7 @@
 
 #define NR_PARAMS 2
 
-/* Parameter that a media type in an Accept header must have, or may lack if @optional. */
+/* Parameter that a media type in an Accept header must have, unless @optional. */
 struct param {
 	const char *name, *value;
 	bool optional;

@@ -96,7 +96,7 @@ static uint64_t native_count(const struct series *s, const union word *words, un
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
-/* Returns the first nonempty bucket at or after @from, or nr + 1 if all of them are empty. */
+/* Returns the first nonempty bucket at or after @from, or nr + 1 if there is none. */
 static unsigned int native_next(const struct series *s, const union word *words, unsigned int from)
 {
 	while (from <= s->native.nr && !native_count(s, words, from))

@@ -25,8 +25,8 @@ struct labels {
 	struct labels *next; /* next entry of series_table.retired */
 	size_t text_len;
 	/*
-	 * Escaped text such as name="value",other="value" and a NUL. Then the name and the value of
-	 * each label, each followed by a NUL. An empty name ends the list.
+	 * Strings, each with a NUL: the escaped text such as name="value",other="value", name and
+	 * value of each label, and an empty string at the end.
 	 */
 	char data[];
 };
@@ -105,8 +105,8 @@ struct series_native {
 	int first;
 	unsigned int nr; /* number of buckets, or 0 for no native histogram */
 	/*
-	 * Offset in words from the start of the sample to its zero bucket. 0 if the sample has no
-	 * native buckets: each native bucket is then the difference of two cumulative counts.
+	 * Offset in words from the start of the sample to the zero bucket. 0: no native buckets are
+	 * stored; each is the difference of two cumulative counts.
 	 */
 	unsigned int at;
 };
@@ -117,7 +117,7 @@ struct series_native {
  */
 struct series {
 	const struct family *family;
-	unsigned int table; /* index of the table of rows */
+	unsigned int table; /* index of the table that has the rows */
 	unsigned int at;    /* index of the family's first word in series_row.words */
 	unsigned int words; /* number of the family's words in series_row.words */
 	unsigned int bit;   /* bit number in series_row.shown */
@@ -135,7 +135,7 @@ struct series {
 };
 
 /*
- * Finds the row with @key. Unless @value is NULL, @value must also equal the row's first label.
+ * Finds the row with @key. Unless @value is NULL, the row's first label must have the value @value.
  * Returns NULL if no row matches.
  */
 struct series_row *series_find(const struct series_table *table, uint64_t key, const char *value);

@@ -33,7 +33,7 @@ static const struct range double_width[] = {
 	{0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 };
 
-/* Buffer size for one escaped character: four bytes as \xNN each, and the NUL of sprintf(). */
+/* Buffer size for one character: up to four bytes, each escaped as \xNN, and a NUL. */
 #define PRINTABLE_MAX (4 * 4 + 1)
 
 /* True if @code is in one of the ranges, which are in ascending order. */
@@ -166,7 +166,7 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/* Length of a cgroup name without a systemd suffix such as ".scope", which is cut first. */
+/* Length of a cgroup name without a systemd suffix such as ".scope". */
 static size_t without_kind(const char *last)
 {
 	const char *dot = strrchr(last, '.');
@@ -177,8 +177,8 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Columns for the last component of a path: the columns that the directories leave, at least
- * min(LAST_ENOUGH, 2/3 of @max).
+ * Width for the last component of a path: @max - @folders, but at least min(LAST_ENOUGH, 2/3 of
+ * @max).
  */
 static size_t room_of_last(size_t folders, size_t max)
 {

@@ -14,8 +14,8 @@
  */
 char *utf8_printable(const char *str, size_t max);
 /*
- * As utf8_printable(), but a shortened path keeps the end of its directory part, which names the
- * pod, and both ends of its last component. Text without a '/' is cut at its end.
+ * As utf8_printable(), but shortens a path to the end of the directories, which names the pod, and
+ * both ends of the last component. Text without a '/' is cut at its end.
  */
 char *utf8_printable_path(const char *str, size_t max);
 /* Writes text escaped by utf8_printable() to a stream, without a length limit. */

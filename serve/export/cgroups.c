@@ -29,7 +29,7 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 	return NULL;
 }
 
-/* Returns a free entry, or the least active one if its activity is below @wait_ns, or NULL. */
+/* Returns a free entry, or the least active entry if below @wait_ns, or NULL. */
 static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
 	struct topk_entry *least = topk->entries;
@@ -73,7 +73,8 @@ void topk_remove(struct topk *topk, uint64_t key)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
  * Minimum lifetime of series: two scrapes at Prometheus' default interval of one minute. Each
- * eviction adds the counters of the evicted cgroup to the row (other), whose counters jump.
+ * eviction makes the counters of the row (other) jump, because the counters of the evicted cgroup
+ * are added to the row.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -239,9 +240,9 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 }
 
 /*
- * Evicts a removed cgroup, or the cgroup that has not waited for the longest time, if this time is
- * at least KEEP_NS. If @for_pod is true, a cgroup outside pods is evicted even if it is active.
- * Returns false if no cgroup can be evicted.
+ * Evicts the first cgroup in the order of goes_before(). A cgroup that exists is evicted only if
+ * its last wait was KEEP_NS ago, or if @for_pod is true and the cgroup is outside pods. Returns
+ * false if no cgroup can be evicted.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -296,8 +297,8 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 
 /*
  * Evicts a cgroup in favour of a cgroup with the activity @active. If no cgroup is idle, evicts the
- * least active cgroup, but only if @active is more than twice its activity, so that similar cgroups
- * do not evict each other repeatedly.
+ * least active cgroup if @active is more than twice as high. The factor keeps similar cgroups from
+ * evicting each other repeatedly.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {

@@ -36,16 +36,16 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
  * entry of store.hints, which speeds up the lookup. Returns NULL if out of memory.
  */
 struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
-/* Finds the row of a cgroup. Returns NULL if the cgroup has no series. */
+/* Returns NULL if the cgroup has no series. */
 struct cgroup_series *cgroups_find(struct store *store, const struct runq_group *group);
 /* The row (other) counts all cgroups without series. Returns NULL if out of memory. */
 struct cgroup_series *cgroups_other(struct store *store);
 /*
  * Adds series for the cgroup of @group if the cgroup has none, and updates the activity of the
- * cgroup. If --cgroup-limit is reached, another cgroup is evicted: first a removed cgroup, then the
- * cgroup that has not waited for the longest time. A pod may evict any cgroup that is not in a pod.
- * The least active cgroup is evicted last, and only if the new cgroup is more than twice as active.
- * Returns NULL if no cgroup can be evicted.
+ * cgroup. If --cgroup-limit is reached, another cgroup is evicted: a removed cgroup, else a cgroup
+ * without recent waits, else the least active cgroup, provided that the new cgroup is more than
+ * twice as active. A pod may evict any cgroup outside pods. Returns NULL if no cgroup can be
+ * evicted.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns);

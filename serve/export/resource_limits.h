@@ -29,13 +29,13 @@ uint64_t resources_most_cgroups_here(const struct config *config);
 bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes);
 /*
  * Disables collector noise (config.no_room) if all collectors need more than half of the memory of
- * the machine or of the exporter's cgroups. Fails if the other collectors need more than this
- * memory.
+ * the machine or of the exporter's cgroups. Fails if the collectors need more than half even
+ * without collector noise.
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
 /*
  * Fails if the open descriptors and --max-connections together exceed the limit of descriptors.
- * Call it after the collectors are opened.
+ * Call resources_check_files() after the collectors are opened.
  */
 int resources_check_files(const struct config *config, struct err *err);
 

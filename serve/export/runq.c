@@ -11,15 +11,15 @@
 #include "serve/sandbox/sandbox.h"
 #include "stats/hist.h"
 
-/* Returns the row of a party such as (idle). No cgroup path begins with a parenthesis. */
+/* Returns the row of a non-cgroup party such as (idle). No cgroup path begins with "(". */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)
 {
 	return cgroups_get(store, runq_party_path(party), party->kind);
 }
 
 /*
- * Returns the row of the party, or the row (other) if the party is a cgroup without series. Returns
- * NULL if out of memory.
+ * Returns the row of @party, or the row (other) for a cgroup without series. Returns NULL if out of
+ * memory.
  */
 static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
@@ -54,7 +54,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	const struct runq_group *own = group->party.group;
 	struct cgroup_series *cgroup = NULL;
 
-	/* Without waits and series, nothing must be added or marked as ended. */
+	/* Skip a group that has neither waits nor series. */
 	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
 	if (own)
@@ -149,8 +149,8 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 }
 
 /*
- * Updates the activity of all cgroups before the first eviction, so that no cgroup that waited in
- * @w counts as inactive.
+ * Updates the activity of all cgroups with series before the first eviction, so that cgroups that
+ * waited in @w count as active.
  */
 static void update_activity(struct store *store, const struct runq_window *w)
 {

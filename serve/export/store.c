@@ -146,7 +146,7 @@ void store_init(struct store *store, const struct config *config)
 		struct series_table *table;
 
 		series->family = family_get(id);
-		/* Index 0 means an own table: no other family shares the table of family 0. */
+		/* Index 0: own table, because no family shares the table of family 0. */
 		series->table = series->table ? series->table : (unsigned int)id;
 		table = &store->tables[series->table];
 		series->at = table->width;

@@ -27,9 +27,9 @@ struct topk {
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
-	 * The last search for a cgroup to evict failed in the window that ends at full_ns. The
-	 * lowest activity in that search was least_ns. Until the next window, only a cgroup with
-	 * more than twice least_ns starts a new search. Index 0: cgroups outside pods, 1: pods.
+	 * full_ns: end of the window in which no cgroup could be evicted, or 0. least_ns: lowest
+	 * activity in this window; only a cgroup with more than twice least_ns starts another
+	 * search for a cgroup to evict. Index 0: cgroups outside pods, 1: pods.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
@@ -37,7 +37,7 @@ struct topk {
 /* Maximum number of idle states: 10 of a cpuidle driver, 2 without a driver, and "unknown". */
 #define STORE_IDLE_STATES 13
 
-/* Parts of F_CPU after enum load_part: for load sources that do not split time by context. */
+/* More parts of F_CPU than enum load_part, for load sources that do not split time by context. */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of the metric families F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
 enum store_folded {
@@ -51,7 +51,7 @@ enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY }
 enum store_longest {
 	STORE_LONGEST_SHOWN,  /* longest time in ns in the current and the previous period */
 	STORE_LONGEST_NOW,    /* longest time in ns in the current period */
-	STORE_LONGEST_PERIOD, /* number of the period of STORE_LONGEST_NOW */
+	STORE_LONGEST_PERIOD, /* number of the current period */
 	STORE_NR_LONGEST,
 };
 
@@ -115,7 +115,7 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 
 /*
  * Frees labels of removed rows, unless a copy of the tables is in use. The caller holds the lock.
- * Call it after each window, because the exporter may never be scraped.
+ * Call store_reclaim() after each window, because the exporter may never be scraped.
  */
 void store_reclaim(struct store *store);
 

@@ -29,7 +29,7 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
  * token file, auth_read() reads the token from auth->fd, or fails if the token file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
-/* True if @header has the valid token; it may be NULL. Compares in constant time. */
+/* True if @header (may be NULL) has the valid token. Compares in constant time. */
 bool auth_allows(const struct auth *auth, const char *header);
 void auth_close(struct auth *auth);
 

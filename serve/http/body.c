@@ -153,7 +153,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			gz->at++;
 			continue;
 		}
-		/* Hash more positions, so that later lines find matches at other offsets. */
+		/* Also hash the next two positions of a long match, to find more matches later. */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
 			*place(gz, at + 2) = gz->base + at + 3;

@@ -57,7 +57,7 @@ struct body {
 /* Returns the total size in bytes of all response bodies in memory. */
 size_t body_total(void);
 
-/* Creates a body with one reference. @room is the expected size. Returns NULL if out of memory. */
+/* Creates a body with one reference, for about @room bytes. Returns NULL if out of memory. */
 struct body *body_new(bool gzip, size_t room);
 /* Creates a body of constant data, which is neither copied nor counted in body_total(). */
 struct body *body_wrap(const void *data, size_t len);

@@ -48,7 +48,7 @@ struct conn {
 	struct source source; /* after the source is closed, conns_reap() frees the connection */
 	/* CLOCK_MONOTONIC time when the connection was accepted or its last request arrived */
 	uint64_t since_ns;
-	/* CLOCK_MONOTONIC time of the last check at which the client had received more or all */
+	/* CLOCK_MONOTONIC time when the client last received data, or had received all data */
 	uint64_t progress_ns;
 	uint64_t sent_ns; /* CLOCK_MONOTONIC time when a body was last queued */
 	size_t backlog; /* number of bytes that the client had not yet received at the last check */
@@ -114,9 +114,9 @@ void conns_reap(struct conns *conns);
 /* Returns the bytes in bodies and full send buffers of all responses that are being sent. */
 size_t conns_held(const struct conns *conns);
 /*
- * Frees memory: closes all connections whose response has taken more than 2 s. If there are none,
- * closes the connection with the oldest response that has taken more than 250 ms. Never closes
- * @asking or a stream. Returns false if no connection was closed.
+ * Frees memory: closes all connections whose response has taken more than 2 s. If no response has
+ * taken 2 s, closes the connection whose response has taken longest, if more than 250 ms. Never
+ * closes @asking or a stream. Returns false if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 

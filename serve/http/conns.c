@@ -90,9 +90,9 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the connection with the lowest rank. Among equal ranks, chooses the oldest connection of
- * the client with the most connections. If a request has arrived on the chosen connection, answers
- * the request instead. Returns false if no connection may be closed.
+ * Closes the connection with the lowest rank. Among equal ranks, closes the oldest connection of
+ * the client with the most connections. If a request has arrived on this connection, answers the
+ * request and does not close the connection. Returns false if no connection may be closed.
  */
 static bool make_room(struct conns *conns)
 {
@@ -215,7 +215,7 @@ static void on_accept(void *arg)
 {
 	const struct listener *listener = arg;
 	struct conns *conns = listener->conns;
-	/* Close only one connection, because possibly only one client waits. */
+	/* Close at most one connection per event, because maybe only one client waits. */
 	bool room = conns->nr < conns->max || make_room(conns);
 	struct sockaddr_storage address;
 	int fd = 0;

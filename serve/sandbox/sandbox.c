@@ -352,9 +352,9 @@ int sandbox_confine(int dir, struct err *err)
 }
 
 /*
- * Sandbox of the helper that opens files of container runtimes. The helper stays root, which owns
- * these files, but drops all capabilities. A helper that is not root keeps CAP_DAC_READ_SEARCH. The
- * seccomp filter allows reading files, listing and watching directories, and sending messages.
+ * Sandbox of the helper that opens files of container runtimes. The helper stays root, because root
+ * owns the files, but drops all capabilities. A helper that is not root keeps CAP_DAC_READ_SEARCH.
+ * The seccomp filter allows reading files, listing and watching directories, and sending messages.
  */
 static int sandbox_reader(struct err *err)
 {

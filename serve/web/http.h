@@ -9,7 +9,7 @@ int http_open(struct server *server, struct err *err);
 /* Logs a warning if other machines can connect without a token. */
 void http_warn_open(const struct server *server);
 
-/* Limits of conns_held() in bytes. The difference between the limits is reserved for scrapes. */
+/* Limits of conns_held() in bytes. The higher limit reserves memory for scrapes. */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
@@ -27,8 +27,8 @@ void answer_body(struct server *server, struct request *request, const char *typ
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
 /*
- * Returns true if conns_held() is within @limit, or if a slow client was disconnected. Otherwise
- * answers with 503 and returns false.
+ * Answers with 503 and returns false if conns_held() exceeds @limit and no slow client can be
+ * disconnected.
  */
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
 
@@ -67,7 +67,7 @@ void traces_list(struct server *server, struct request *request);
 /* Answers /api/v1/traces/NAME.html: one trace recording. */
 void traces_answer(struct server *server, struct request *request);
 
-/* Renders the response of /api/v1/host. Call it before the seccomp filter is installed. */
+/* Renders the response of /api/v1/host before the seccomp filter is installed. */
 int history_http_open(struct server *server);
 /* Adds the windows of a round to the histories in memory and on disk. */
 void history_http_update(struct server *server);

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "view/html/html.h"
 
-/* Windows are searched within this time plus one interval around the requested time. */
+/* Select windows that ended at most this time plus one interval before or after @at_ns. */
 #define MAX_DISTANCE_NS (10 * NSEC_PER_SEC)
 
 /* Windows that the report embeds: JSON objects separated by commas. */

@@ -72,7 +72,7 @@ void self_bpf_find(struct own_bpf *own)
 		else if (!strcmp(target, "anon_inode:bpf-map"))
 			add_map(own, entry->d_name, &mappable);
 	}
-	/* Mapped maps of the runq meter have no descriptors and are found by their mappings. */
+	/* Memory-mapped maps of the runq meter may have no descriptors, so count the mappings. */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
 		closedir(dir);

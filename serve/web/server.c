@@ -59,7 +59,7 @@ static void reload(struct server *server)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
-		/* The clients of the streams authenticated with the old token. */
+		/* Close the streams, because their clients authenticated with the old token. */
 		if (server->auth.changes != changes)
 			stream_close(server);
 	}
@@ -212,8 +212,8 @@ static int attach(struct server *s, struct err *err)
 }
 
 /*
- * Capabilities are per thread, so they are dropped before the second thread is created. The seccomp
- * filter refuses new threads, so it is installed on all threads afterwards.
+ * Capabilities are per thread, so drop them before the sampler's thread starts. The seccomp filter
+ * refuses new threads, so install the filter on all threads after the sampler's thread starts.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {

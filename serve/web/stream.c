@@ -33,7 +33,7 @@ static bool make_room(struct server *server)
 	return true;
 }
 
-/* The last window as a server-sent event. Its JSON has one line break, at the end. */
+/* The last window as a server-sent event with one data field, because the JSON is one line. */
 static struct body *event_of(struct server *server, size_t index)
 {
 	struct body *json = api_body(server, index, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Lists and sends trace recordings of one directory. Recordings are opened as an unprivileged user
- * without following links. They are sent as attachments, so that a browser does not show them as
- * pages of the exporter.
+ * without following links. Recordings are sent as attachments, so that a browser does not show
+ * recordings as pages of the exporter.
  */
 #include "serve/web/http.h"
 
@@ -91,7 +91,7 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct trace_file file;
 	struct stat st = {0};
 
-	/* EACCES: the directory has no search permission. Its files are listed as unreadable. */
+	/* EACCES: the directory has no search permission. List the file as unreadable. */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
 		return 0;

@@ -34,7 +34,7 @@ struct words {
 	bool failed;
 };
 
-/* Returns the index of a string, which is added if missing. A trace has tens of strings. */
+/* Returns the index of @text, and adds @text if missing. A trace has only tens of strings. */
 static size_t word(struct words *words, const char *text)
 {
 	size_t at = 0;

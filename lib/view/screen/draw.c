@@ -198,7 +198,7 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
-/* Tabs from number @first on. @brief: only the first tab of a command shows its name. */
+/* Drawn tabs, from index @first on. @brief: only the first tab of a command shows the command. */
 struct tabs {
 	const struct screen *screen;
 	size_t first;

@@ -24,13 +24,13 @@ static void step_interval(struct screen *screen, bool longer)
 
 	while (i < ARRAY_SIZE(intervals_ns) && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
-	/* For a shorter interval, i wraps to SIZE_MAX if no entry is shorter. */
+	/* If no entry is shorter, i wraps to SIZE_MAX. */
 	i -= !longer;
 	if (i < ARRAY_SIZE(intervals_ns))
 		screen->interval_ns = intervals_ns[i];
 }
 
-/* Selects the sort column. After the last column comes the order of the report. */
+/* Selects the sort column. Position nr, after the last column, is the order of the report. */
 static void step_sort(struct screen *screen, int step)
 {
 	struct screen_pane *pane = screen_active(screen);
@@ -39,7 +39,6 @@ static void step_sort(struct screen *screen, int step)
 
 	if (!table)
 		return;
-	/* Position nr stands for the order of the report. */
 	nr = table->nr_cols;
 	at = table_find(table, pane->sort);
 	at = at < 0 ? nr : at;

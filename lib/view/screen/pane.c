@@ -66,7 +66,7 @@ static void fit_init(struct fit *fit, const struct screen_pane *pane, const stru
 	}
 }
 
-/* Returns the end of the columns that fit on the screen if they begin with column @first. */
+/* Returns the end of the columns that fit on the screen, from column @first on. */
 static size_t fit_end(const struct fit *fit, size_t first, int cols)
 {
 	array_for_each(key, fit->cols, fit->nr_keys)

@@ -52,7 +52,7 @@ struct screen_pane {
 	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	/* maximum number of rows in recent windows; selecting a pane or a filter resets it to 0 */
+	/* maximum number of rows in recent windows; reset to 0 when a pane or filter is selected */
 	size_t rows_had;
 	unsigned int fewer; /* number of successive windows with fewer rows than rows_had */
 };
@@ -147,16 +147,13 @@ struct screen_wants {
 
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
-/*
- * First visible item if @nr items are shown on @room lines: the nearest to @first at which item @at
- * is visible.
- */
+/* Returns the scroll position nearest to @first that shows item @at of @nr items on @room lines. */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 
 /* Widths of a CPU number before a bar, and of the busy ratios after a bar. */
 int screen_cores_name_width(const struct table *table);
 int screen_cores_figure_width(const struct table *table);
-/* Draws the legend of the bars unless @canvas is NULL. Returns the number of its lines. */
+/* Draws the legend of the bars unless @canvas is NULL. Returns the number of legend lines. */
 int screen_cores_legend(const struct screen *screen, const struct table *table,
 			const struct screen_layout *layout, int cols, struct canvas *canvas);
 void screen_cores_draw(const struct screen *screen, const struct table *table,

@@ -56,7 +56,7 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ true"),
 };
 
-/* Number of loop iterations whose total time is one y value in the plots of the paper. */
+/* The y axes of the paper's plots show the time of this number of loop iterations. */
 #define PAPER_LOOPS 1e7
 #define PAPER(column, name, ...) DELAY(column, name, .times = PAPER_LOOPS, __VA_ARGS__)
 

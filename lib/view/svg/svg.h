@@ -29,7 +29,7 @@ struct svg_series {
 	const char *equals; /* required value of column @where: text, or a decimal number */
 	/*
 	 * The series has one curve for each value of the column @split, or a single curve if @split
-	 * is NULL. Unless @split_in is NULL, only values in the table @split_in have a curve.
+	 * is NULL. The values are from the table @split_in, or from @table if @split_in is NULL.
 	 */
 	const char *split, *split_in;
 	bool first_only; /* true if only the curve of the first value of @split is drawn */
@@ -66,7 +66,7 @@ struct svg_axis {
 	double low, high;  /* values at the ends of the axis */
 	double at, length; /* axis start and length in pixels; a negative length points upwards */
 	double scale;	   /* divisor that converts a value to the unit of the labels */
-	/* unit of the labels, such as "ms"; "" for no unit, or if each label has its own */
+	/* unit of the labels, such as "ms"; "" if there is no unit or each label contains a unit */
 	const char *unit;
 	enum unit kind;
 	double tick[SVG_MAX_TICKS];
@@ -107,10 +107,10 @@ struct svg_columns {
 	const struct column *x, *y;
 };
 
-/* Reads the data points of a curve. The first series of a plot sets @first to its columns. */
+/* Reads the data points of a curve. Sets @first to the columns of the plot's first series. */
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
-/* Draws a curve. @shared is true if the plot has several curves. */
+/* @shared is true if the plot has several curves. */
 void svg_trace_draw(const struct svg_trace *trace, bool shared, FILE *out);
 
 static inline bool svg_is_bars(const struct svg_series *series)

@@ -21,7 +21,7 @@ const char *wake_depth_key(const struct table *points)
 		char *end;
 		long number;
 
-		/* Skip keys of package states such as "pc6_ns". Core states look like "c6_ns". */
+		/* Skip package states such as "pc6_ns", but not core states such as "c6_ns". */
 		if (key[0] != 'c' || key[1] < '0' || key[1] > '9')
 			continue;
 		number = strtol(key + 1, &end, 10);
@@ -85,8 +85,8 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->has_depth = true;
 	} else {
 		/*
-		 * Without a residency counter, select rows with an empty source. No row has an
-		 * empty source, so the run is only in the legend.
+		 * Without a residency counter, source "" matches no row, so the plot shows the run
+		 * only in the legend.
 		 */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";

@@ -18,9 +18,8 @@
 
 #define LENGTH_NS (60 * NSEC_PER_MSEC)
 /*
- * Largest share of the waits that the tasks' timestamps do not explain. Between a clock reading of
- * one task and a clock reading of the other task, the core also executes ticks, switches, kernel
- * threads and subtick.
+ * Largest share of the waits outside the tasks' clock readings: ticks, switches, kernel threads and
+ * subtick run between a reading of one task and a reading of the other task.
  */
 #define UNKNOWN_RATIO 0.02
 

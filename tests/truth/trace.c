@@ -25,8 +25,8 @@
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 #define WINDOW	  "4"
 /*
- * Largest difference between the timestamps of two BPF programs on the same event: the time of one
- * program and its call.
+ * Largest difference between the timestamps of two BPF programs on one event: the time of a program
+ * and its call.
  */
 #define APART_NS  1200
 #define POINTS	  0.001
@@ -111,8 +111,8 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 		double by_trace = (double)cpu->replay.part_ns[part];
 
 		/*
-		 * The windows of `subtick trace` and `subtick load` differ at their ends, and the
-		 * core is halted there.
+		 * Skip idle time: the core is halted at the ends of the windows, and the windows of
+		 * `subtick trace` and `subtick load` end at different times.
 		 */
 		if (part == LOAD_PART_IDLE)
 			continue;
@@ -132,10 +132,7 @@ static struct meter *wake_begin(struct err *err)
 	cpuset_add(&opts.cpus, CPU);
 	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
 		live_skip_all("%s", err->what);
-	/*
-	 * After subtick has attached its BPF programs, the core needs one idle period. `subtick
-	 * wake` counts only idle periods after this first idle period.
-	 */
+	/* Cause an idle period: `subtick wake` counts only the idle periods after the first one. */
 	affinity_pin(0, CPU);
 	affinity_pin(0, 0);
 	return wake;

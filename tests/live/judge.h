@@ -46,10 +46,7 @@ void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 /* Adds an invariant, which must hold in every attempt. */
 void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/*
- * Marks the attempt as disturbed. A test must not detect the disturbance by the figures of subtick
- * that the test judges.
- */
+/* A test must not detect the disturbance by the figures of subtick that the test judges. */
 void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

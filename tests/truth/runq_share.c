@@ -72,10 +72,7 @@ static void judge_one(const char *source, const struct burner *own, const struct
 	double behind = measured_blame(root, own->cgroup, other->cgroup);
 	struct wait_known waits[RUNS_MAX];
 	int nr = list_waits(own, other, waits);
-	/*
-	 * If the first gap in the clock readings contains two waits, the lengths of the two waits
-	 * are unknown.
-	 */
+	/* If the first gap in the clock readings contains two waits, their lengths are unknown. */
 	double mixed = own->runs.early ? (double)waits[0].high_ns : 0.0;
 	double unknown;
 	char name[64];

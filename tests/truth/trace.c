@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares one recording of `subtick trace` with four other measurements of the same time. The core
- * times of the trace must equal the output of `subtick load`. The waits of the trace must equal the
- * output of `subtick runq`. The idle periods of the trace must equal `subtick wake`. The waits of
- * the trace must agree with the timestamps of a hog task and a victim task.
+ * Compares a recording of `subtick trace` with measurements of the same time: core times with
+ * `subtick load`, waits with `subtick runq` and with the timestamps of a hog and a victim task, and
+ * idle periods with `subtick wake`.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,8 +62,8 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
 	/*
-	 * The hog and the victim wait when they start, before the first round. The trace and
-	 * `subtick runq` both contain the waits before the first round.
+	 * There may be more than ROUNDS waits, because the hog and the victim also wait when they
+	 * start.
 	 */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,

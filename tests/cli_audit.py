@@ -65,8 +65,8 @@ def check_audit_loads():
 
 
 def check_audit_one_core():
-    """Runs "audit ticks" on a single allowed core. The process that reads /proc/stat then runs on
-    the audited core, and is itself the load of user and system time."""
+    """Runs "audit ticks" on a single allowed core. The process that reads /proc/stat is then itself
+    the load of user and system time."""
     core = max(os.sched_getaffinity(0))
     result = subprocess.run(["taskset", "-c", str(core), SUBTICK, "audit", "ticks", "-C", str(core), "--budget", "3s",
                              "--json"], capture_output=True, text=True, timeout=tap.PATIENCE, check=False)

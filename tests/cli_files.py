@@ -21,8 +21,8 @@ def check_pipe_interrupted():
                      ["crit", "--against", pipe], ["audit", "delays", "--resume", pipe],
                      ["wake", "--against", pipe, "--plot", os.path.join(folder, "a.svg")]):
             child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # Send SIGINT repeatedly. A command may measure before it opens the named pipe, and then
-            # the first SIGINT ends only the measurement.
+            # Send SIGINT repeatedly, because the first SIGINT may end only a measurement that
+            # precedes the opening of the named pipe.
             end = time.monotonic() + tap.PATIENCE
             while child.poll() is None and time.monotonic() < end:
                 time.sleep(1)

@@ -151,8 +151,8 @@ def run_inside(name, *more, places=PLACES):
 
 def init_dispatches():
     """Returns the number of dispatches of the machine's init process, which runs outside the test's
-    namespaces. Some kernels trace no switch away from init. If a kernel does not trace a switch
-    away from init, tracers miss the wait of the next task, although the kernel counts the wait."""
+    namespaces. Some kernels trace no switch away from init. Tracers then miss the wait of the next
+    task, which the kernel counts."""
     total, tasks = 0, int(os.environ[INIT_TASKS])
     for task in os.listdir(tasks):
         with contextlib.suppress(OSError), open(f"/proc/self/fd/{tasks}/{task}/schedstat", encoding="ascii") as file:

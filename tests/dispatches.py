@@ -31,8 +31,8 @@ def tasks_of(path):
 
 
 def dispatches(pids):
-    """Returns the number of context switches to the tasks in @pids. /proc/PID/status counts the
-    switches away from a task, and both numbers are equal while the task does not run."""
+    """Returns the number of dispatches of the tasks, which must not run now. /proc/PID/status
+    counts the switches away from a task."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
@@ -71,14 +71,14 @@ def settled(server):
     """Waits until a window that starts after the call has ended, and returns the counters of the
     exporter."""
     ended = server.metrics()[WINDOWS]
-    # Wait until the current window and the next window of the exporter have ended.
+    # The current window and the next window must end.
     if not eventually(lambda: server.metrics()[WINDOWS] >= ended + 2):
         raise RuntimeError("no window ends")
     return server.metrics()
 
 
 def arrivals(pids):
-    """Returns how many dispatches of the tasks followed a wait."""
+    """Returns the sum of the tasks' dispatch counts in schedstat."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
@@ -87,9 +87,9 @@ def arrivals(pids):
 
 
 def await_cores(groups):
-    """Waits until the tasks of each group were dispatched several times. A tracer misses a wait
-    that began before the tracer was attached. A wait can be long: on a machine with four busy
-    tasks, a container once waited 3 s for a core."""
+    """Waits for ten dispatches of each group's tasks, because a tracer misses a wait that began
+    before the tracer was attached. On a machine with four busy tasks, a container once waited 3 s
+    for a core."""
     was = [arrivals(pids) for pids in groups]
     if not eventually(lambda: all(arrivals(pids) >= before + 10 for pids, before in zip(groups, was))):
         raise RuntimeError(f"the kernel gave tasks no core: {[arrivals(pids) - old for pids, old in zip(groups, was)]}")

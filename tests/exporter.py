@@ -126,7 +126,7 @@ class Configured(Server):
         self.settings(settings)
 
     def settings(self, text):
-        """Replaces the settings by @text. The address stays, and the interval is 200 ms."""
+        """Replaces all settings except the address by @text and an interval of 200 ms."""
         self.raw(f"listen = {self.host}:{self.port}\ninterval = 200ms\n{text}")
 
     def raw(self, text):

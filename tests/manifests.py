@@ -69,8 +69,8 @@ def check_schemas():
 
 
 def check_keys():
-    """Finds misspelt keys by the TypeScript types of the objects. Schemas accept misspelt keys, and the API server
-    drops misspelt keys."""
+    """Finds misspelt keys by the TypeScript types of the objects, because schemas accept such keys and the API
+    server drops them."""
     folder = fetched()
     for name in ("wrong.mts", "tsconfig.json"):
         shutil.copyfile(f"{SOURCE}/{name}", f"{folder}/{name}")

@@ -335,8 +335,8 @@ def check_drip_readers():
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # wait for the next window
             # A client has 250 ms to read its response before the exporter may close the connection
-            # for another client. If the exporter was preempted, it then answers all
-            # clients at once. So the test waits for a response first, and then longer than 250 ms.
+            # for another client. After a preemption the exporter answers all clients at once, so
+            # wait for one response, and then for more than 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]

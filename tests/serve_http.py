@@ -79,7 +79,7 @@ PATHS = ("/healthz", "/readyz", "/", "/app.js", "/metrics", "/api/v1/load", "/ap
 
 
 def check_head():
-    """On every path, HEAD on a persistent connection returns the same headers as GET and no body."""
+    """On every path and a persistent connection, HEAD returns the headers of GET without a body."""
     with Server("--collect", "load", "--interval", "3600s", wait=False) as server:
         if not eventually(lambda: not server.child.poll() and "listening" in server.text()):
             yield server.text()

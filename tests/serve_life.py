@@ -47,7 +47,8 @@ def check_dropped():
 
 
 def check_keeps_bpf():
-    """With --keep-bpf the exporter keeps only CAP_BPF. The collector runq works, but no BPF map can be created."""
+    """With --keep-bpf the exporter keeps only CAP_BPF: the collector runq works, but the exporter cannot create
+    BPF maps."""
     if os.geteuid():
         raise tap.Skip("needs root, to see root dropped")
     with Server("--keep-bpf", "--collect", "runq") as server:

@@ -153,8 +153,7 @@ BURNER = """if True:
 
 
 class Windows:
-    """Windows of `subtick load`, each 20 ms long. The method busy() averages the busy share over a
-    longer time."""
+    """Windows of `subtick load`, each 20 ms long. busy() averages over several windows."""
     SECONDS = 0.02
 
     def __init__(self, text):
@@ -169,8 +168,8 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Returns the busy share of a CPU from time @begin to time @end. Each window of the CLI
-        counts for its part between @begin and @end, with the busy share of the whole window."""
+        """Returns the busy share of a CPU from time @begin to time @end. The result is the mean of
+        the windows, weighted by the part of each window that lies in this time."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -196,10 +195,9 @@ def cli_windows():
 
 def check_rates():
     """Compares rates of Prometheus with the CLI over the same time. The PromQL function rate() uses
-    the first and the last sample of its range. The CLI's busy share is averaged over the time
-    between the exporter's updates in the first sample and in the last sample of that range. The
-    query divides the rate of the busy contexts by the rate of all contexts (label `context`), which
-    removes the extrapolation of rate()."""
+    the first and the last sample of its range. The CLI's busy share is averaged between the times
+    of the exporter's updates in these two samples. The query divides the rate of the busy contexts
+    by the rate of all contexts (label `context`), which removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:

@@ -8,8 +8,8 @@ import sys
 import time
 
 # Timeout in seconds for events that must happen. PATIENCE is not a performance limit: on an
-# emulated machine an exporter once needed more than 20 s to start. A helper process that must not
-# end before PATIENCE has passed needs a lifetime longer than PATIENCE.
+# emulated machine an exporter once needed more than 20 s to start. A helper process must live
+# longer than PATIENCE.
 PATIENCE = 180
 
 
@@ -24,9 +24,9 @@ def top():
 
 
 def pause(began):
-    """Sleeps between two polls of a condition, for the longer of 50 ms and three times the length
-    of the last poll, which started at @began. On a slow machine polls are long, and polls with
-    short sleeps would delay the process that the test waits for."""
+    """Sleeps between two polls of a condition: at least 50 ms, and at least three times the
+    duration of the last poll, which started at @began. On a slow machine, shorter sleeps would
+    delay the process that the test waits for."""
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
@@ -38,8 +38,8 @@ def end_on_signals():
 
 def main(checks, *args):
     """Runs @checks, a list of (name, generator function). A check passes if its generator yields no
-    finding, which is a text about an error. If SUBTICK_FIRST_FAILURE is in the environment, no
-    check runs after the first failure."""
+    error text. If SUBTICK_FIRST_FAILURE is in the environment, no check runs after the first
+    failure."""
     failed = False
     end_on_signals()
     print(f"1..{len(checks)}")

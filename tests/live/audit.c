@@ -117,8 +117,8 @@ static void check_strayed(int other)
 		moved = drive_away(pid, other);
 	}
 	/*
-	 * A child process may bind itself to its core after the first move, so the test moves all
-	 * child processes again.
+	 * Move all child processes again, because a child process may bind itself to its core after
+	 * the first move.
 	 */
 	live_sleep_ms(200);
 	drive_away(pid, other);

@@ -150,11 +150,10 @@ static void check_against(const char *engine)
 }
 
 /*
- * Compares the medians of both engines on one kernel. The average times of the engines are not
- * compared, because an average includes times at which the host of a guest ran other work. The
- * limit for the median of one engine has three parts: 4 times the median of the other engine, four
- * steps of the clock, and the time of the empty calls that engine bpf subtracts
- * (docs/methods/crit.md).
+ * Compares the medians of both engines on one kernel. Averages are not compared, because they
+ * include times at which the host of a guest ran other work. The median of one engine may be at
+ * most the sum of 4 times the median of the other engine, four clock steps, and the time of the
+ * empty calls that engine bpf subtracts (docs/methods/crit.md).
  */
 static void check_agreement(void)
 {

@@ -223,7 +223,7 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile_milli", "99900"), "percentile 99.9");
 	high = result("irq", "percentile");
 	live_ok(high != UINT64_MAX, "it is %llu cycles", (unsigned long long)high);
-	/* If a run takes one sample, every percentile equals that sample. */
+	/* Every percentile of a single sample is this sample. */
 	configure(1, 1, 0);
 	live_ok(!file_write("percentile_milli", "1") && !file_write("percentile_milli", "100000"),
 		"the lowest and the highest of them");

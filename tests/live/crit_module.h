@@ -23,14 +23,11 @@ int file_write(const char *path, const char *text);
 int file_write_u64(const char *path, uint64_t value);
 int file_read(const char *path, char *text, size_t size);
 int file_read_u64(const char *path, uint64_t *ret_value);
-/*
- * Returns the number in a file, or UINT64_MAX if the file cannot be read. No test expects that a
- * file contains the number UINT64_MAX.
- */
+/* Returns the number in a file, or UINT64_MAX on failure. No test expects the number UINT64_MAX. */
 uint64_t file_u64(const char *path);
 
 /*
- * Compares the settings nr_samples, nr_highest and work with the arguments, or sets the settings.
+ * numbers_are() compares the settings nr_samples, nr_highest and work, and configure() sets them.
  */
 bool numbers_are(uint64_t samples, uint64_t highest, uint64_t work);
 int configure(uint64_t samples, uint64_t highest, uint64_t work);

@@ -66,9 +66,8 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			*ret_bound = false;
 		}
 		/*
-		 * The threads of the kernel module count as bound if one scan of /proc finds each
-		 * thread bound to one CPU. While a thread starts or exits, /proc does not show the
-		 * thread as bound to one CPU.
+		 * One scan of /proc that finds each thread bound to one CPU is sufficient, because
+		 * threads that start or exit are not shown as bound.
 		 */
 		if (seen == most && bound)
 			*ret_bound = true;
@@ -120,8 +119,8 @@ static bool under_way(void)
 }
 
 /*
- * Changes the settings of module tracerbench during a run. A run that has begun must keep the
- * settings from its begin. With the changed settings, a run ends immediately.
+ * Changes the settings of module tracerbench during a run. The run must keep its original settings.
+ * A run with the changed settings would end immediately.
  */
 static void test_snapshot(void)
 {

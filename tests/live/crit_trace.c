@@ -57,10 +57,7 @@ static bool instance_left(bool *ret_on)
 	return found;
 }
 
-/*
- * Kills subtick while trace events are enabled. The guard process of subtick must then disable the
- * trace events.
- */
+/* Kills subtick while trace events are enabled. subtick's guard process must disable the events. */
 static void check_guard(void)
 {
 	const char *program = getenv("SUBTICK");

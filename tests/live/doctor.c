@@ -77,9 +77,8 @@ static void test_nothing_stays(json_t *root)
 		return;
 	}
 	/*
-	 * Check up to 50 times whether a BPF program of doctor is left in the kernel, because the
-	 * kernel frees BPF programs only after a grace period, and because another doctor process
-	 * may be running.
+	 * Retry, because the kernel frees BPF programs only after a grace period, and because
+	 * another doctor process may be running.
 	 */
 	while (left_behind() && ++tries < 50)
 		live_sleep_ms(100);
@@ -92,7 +91,7 @@ static void test_nothing_stays(json_t *root)
 struct attempts {
 	bool privileges;     /* required capabilities are present in /proc/self/status */
 	bool bpf;	     /* the kernel accepts a BPF map and a BPF program */
-	bool idle, switches; /* a BPF program can be attached to cpu_idle, sched_switch */
+	bool idle, switches; /* a BPF program attaches to cpu_idle; to sched_switch */
 	bool counter;	     /* perf opens a hardware counter on CPU 0 */
 	bool stat, schedstat, sched_info, tracefs;
 	/* exit code of `subtick load` with source bpf, and with source procidle */
@@ -222,16 +221,12 @@ static void test_agrees(const char *source, bool expected, const char *why)
 		expected ? "works" : "is refused with 77", code);
 }
 
-/*
- * Compares each result of doctor with the result of the test's own attempt to use the kernel
- * feature.
- */
+/* Compares each result of doctor with the test's own attempt. */
 static void compare(const char *who, json_t *root, const struct attempts *attempts)
 {
 	/*
-	 * doctor finds the events cpu_idle and sched_switch in the kernel's BTF. doctor has a
-	 * separate check for the permission to use hardware counters, which this function does not
-	 * compare.
+	 * doctor finds the events cpu_idle and sched_switch in the kernel's BTF. doctor's check of
+	 * the permission to use hardware counters is not compared.
 	 */
 	const struct {
 		const char *check;
@@ -257,8 +252,8 @@ static void compare(const char *who, json_t *root, const struct attempts *attemp
 				status, checks[i].is ? "there" : "not there");
 	}
 	/*
-	 * The check PMU is "ok" only if perf opens a hardware counter of unhalted CPU time. So
-	 * doctor must not report "ok" if this test cannot open a hardware counter of CPU cycles.
+	 * doctor must not report "ok" for PMU if this test cannot open a hardware counter of CPU
+	 * cycles.
 	 */
 	live_ok(attempts->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),

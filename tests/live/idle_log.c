@@ -40,15 +40,15 @@ static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event ev
 		     unsigned int reads)
 {
 	/*
-	 * Value of r7 for which the BPF program skips the event. Register r7 is never 2, so 2 skips
-	 * no event: only the argument of cpu_idle is an idle state.
+	 * The BPF program skips the event if r7 has this value. r7 is never 2, so no timer
+	 * interrupt is skipped.
 	 */
 	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;
 	const struct bpf_insn read = CALL(BPF_FUNC_ktime_get_ns),
 			      first = LOAD(BPF_REG_7, BPF_REG_1, 0);
 	const struct bpf_insn rest[] = {
 		MOV(BPF_REG_6, BPF_REG_0),
-		/* The BPF program compares only the low 32 bits of the event's argument. */
+		/* r7 = ((uint32_t)argument + 1) >> 32: 1 if the argument is (u32)-1, else 0 */
 		OP(BPF_ALU | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_7, 0, 0),
 		OP(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 1),
 		OP(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_7, 0, 0, 32),

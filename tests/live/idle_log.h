@@ -24,9 +24,8 @@ enum idle_log_event {
 };
 
 /*
- * Attaches the BPF program that logs the entries of @cpu to idle (event cpu_idle). Call
- * idle_log_open() after subtick has attached its BPF programs: BPF programs on one event run in
- * order of attachment, and the program of the log must run last.
+ * Attaches a BPF program that logs each idle entry of @cpu. Attach subtick's BPF programs first:
+ * BPF programs on one event run in order of attachment, and the log must run last.
  */
 int idle_log_open(struct idle_log *log, int cpu, struct err *err);
 /*

@@ -32,9 +32,8 @@ struct interrupts_around {
 };
 
 /*
- * Returns the largest allowed difference between two tables of `subtick noise`. subtick reads the
- * tables one after the other, so interrupts may occur between the two reads. At each end of the
- * window, one interrupt per core may be in progress, which the allowed difference includes.
+ * Returns the largest allowed difference between two tables of `subtick noise`: interrupts between
+ * the reads of the two tables, and at each end of the window one interrupt in progress per core.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 
@@ -44,13 +43,13 @@ uint64_t interrupts_between_tables(const struct interrupts_around *around, bool 
  */
 struct interrupts_compared {
 	/*
-	 * @lines is the number of rows of /proc/interrupts that changed. @exact is the number of
-	 * changed rows whose count is known exactly.
+	 * lines: number of changed rows of /proc/interrupts; exact: number of these rows with an
+	 * exactly known count
 	 */
 	unsigned int lines, exact;
 	/*
-	 * First row whose count in `subtick noise` is too low, and first row whose count is too
-	 * high, or "".
+	 * less: first row with a too low count in `subtick noise`, or ""; more: first row with a
+	 * too high count, or ""
 	 */
 	char less[160], more[160];
 };

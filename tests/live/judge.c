@@ -19,7 +19,7 @@ enum state {
 /* State of each claim of a test after the completed attempts. */
 struct claim_set {
 	enum state states[JUDGE_MOST];
-	/* text of the claim, from the attempt that decided the claim or from the last attempt */
+	/* texts from the attempt that decided the claim, else from the last attempt */
 	struct claim claims[JUDGE_MOST];
 	int nr;
 	char why[280]; /* disturbance of the last disturbed attempt */
@@ -76,8 +76,8 @@ static enum state decide_one(const struct claim *claim, enum state state, bool d
 }
 
 /*
- * Decides all claims by the result of one attempt of the test. Returns true if the test needs
- * another attempt: a claim is undecided, and none has failed.
+ * Decides claims by one attempt of the test. Returns true if the test needs another attempt: a
+ * claim is undecided, and none has failed.
  */
 static bool decide(struct claim_set *set, const struct verdict *verdict, bool first)
 {

@@ -16,7 +16,7 @@
  * - A count that is right in the first attempt is ok, even if the attempt was disturbed.
  * - A count that is wrong in an undisturbed attempt fails at once.
  * - A count that is wrong in a disturbed attempt is printed as a comment, and the test tries again.
- *   After a disturbed attempt, only undisturbed attempts count for this claim.
+ *   Later disturbed attempts do not count for this claim.
  * - Without an undisturbed attempt the claim is "not judged" with the reason, and counts as
  *   skipped.
  * - Invariants are judged in every attempt, and one violation fails.
@@ -46,10 +46,7 @@ void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 /* Adds an invariant, which must hold in every attempt. */
 void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/*
- * Marks the attempt as disturbed. A test must not use subtick to detect a disturbance of a figure
- * that it judges.
- */
+/* A test must not detect the disturbance by the figures of subtick that the test judges. */
 void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -408,10 +408,7 @@ bool live_two_cpus(int *ret_measured, int *ret_other)
 	if (nr < 2)
 		return false;
 	watch_idle(cpus, nr, ticks);
-	/*
-	 * A difference in idle time of up to five ticks (50 ms) is chance, and does not change the
-	 * choice of the measured CPU.
-	 */
+	/* Ignore differences of up to five ticks (50 ms), which are random. */
 	for (int i = 1; i < nr; i++)
 		if (ticks[i] > ticks[best] + 5)
 			best = i;

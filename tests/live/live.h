@@ -17,8 +17,8 @@ bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2,
 /* Prints the TAP result of a time. Under emulation the TAP result is "ran, not judged". */
 void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Prints the TAP result of a claim that holds if @cpu idles. If @good is false and other tasks use
- * more than half of @cpu now, the claim is skipped.
+ * Prints the TAP result of a claim that needs an idle @cpu. The claim is skipped if @good is false
+ * and other tasks use more than half of @cpu now.
  */
 void live_idle_ok(int cpu, bool good, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -44,8 +44,8 @@ int live_times(int times);
 /*
  * Returns a CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated
  * guest. In an emulated guest the busy loop is charged CPU time while the host runs other work.
- * With a small quota the busy loop in an emulated guest would be throttled for longer than a
- * window. subtick counts a wait only in the window in which the wait ends.
+ * With a small quota, the loop would be throttled for longer than a window, and subtick would count
+ * no wait in the window.
  */
 unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us);
 bool live_emulated(void);

@@ -67,13 +67,12 @@ static double sum_of(const json_t *root, const char *table, const char *key)
 }
 
 /*
- * In the output of `subtick load --irq --tasks`, the times of interrupt lines sum to the hardirq
- * time, and the times of tasks sum to the task time. Stolen time is subtracted from the totals
- * only, not from the rows of lines and tasks. subtick reads the lines after the totals, so an
- * interrupt may occur between the two reads. If an interrupt runs at the end of a window, the
- * hardirq total counts its time in the window, and the lines count its time in the next window. In
- * a window of 0.5 s, the sum of the lines may be 100 us less than the hardirq time, or 5 ms plus the
- * stolen time more than the hardirq time.
+ * Checks `subtick load --irq --tasks`: the times of interrupt lines sum to the hardirq time, and
+ * the times of tasks sum to the task time. Stolen time is subtracted only from these two totals. An
+ * interrupt between the reads of the hardirq time and of the lines counts only for the lines. An
+ * interrupt that runs at the end of a window counts for the hardirq time, and for the lines only in
+ * the next window. In a window of 0.5 s, the sum of the lines may be lower than the hardirq time by
+ * 100 us, or higher by 5 ms plus the stolen time.
  */
 static void check_who(void)
 {

@@ -16,15 +16,15 @@
 #define SAMPLES 200 /* number of samples in a tenth of a second, which is one round */
 #define STEPS	10
 /*
- * Allowed number of function-call interrupts in a round. Other programs cause up to two interrupts
- * in a round. Sampling exceeds SLACK if more than one sample in twenty sends an interrupt.
+ * Allowed number of function-call interrupts in a round: an interrupt per twenty samples. Other
+ * programs cause up to two interrupts in a round.
  */
 #define SLACK (SAMPLES / 20)
 
 struct setup {
 	struct subtick *load;
 	int cpu;
-	uint64_t sample_ns; /* CPU time that sampling has used */
+	uint64_t sample_ns; /* CPU time used by sampling */
 	uint64_t burn_ns;   /* CPU time of one call to burn() */
 };
 
@@ -74,7 +74,7 @@ static void sample(struct setup *setup)
 	setup->sample_ns += clock_mono_ns() - begin;
 }
 
-/* Keeps the CPU busy for as much CPU time as sampling uses. */
+/* Keeps the CPU busy as long as sampling does. */
 static void burn(struct setup *setup)
 {
 	uint64_t end = clock_mono_ns() + setup->burn_ns;
@@ -84,10 +84,9 @@ static void burn(struct setup *setup)
 }
 
 /*
- * Counts function-call interrupts in rounds with sampling and in rounds without sampling, which
- * alternate. If sampling sent interrupts, each round with sampling would have interrupts, so the
- * test judges the round with the fewest interrupts. A burst of interrupts from another program
- * affects only some of the rounds.
+ * Counts function-call interrupts in alternating rounds with and without sampling. The test judges
+ * the round with the fewest interrupts: if sampling sent interrupts, each round with sampling would
+ * have some, but interrupts by other programs come only in some rounds.
  *
  * The tick of a busy core sends some function-call interrupts, to wake an idle core that balances
  * the load. In the rounds without sampling, a busy loop uses the same CPU time as sampling.

@@ -74,8 +74,8 @@ static void check_hits(const struct noise_window *w, const char *group)
 }
 
 /*
- * Checks that every received IPI has a sender. An IPI that is sent twice before the interrupt is
- * handled is received once. One IPI may be in flight at each end of the window.
+ * Checks that every received IPI has a sender. Two IPIs that are sent before the interrupt is
+ * handled are received as one. One IPI may be in flight at each end of the window.
  */
 static void check_senders(const struct noise_window *w)
 {
@@ -230,7 +230,7 @@ static void measure(void *arg, struct verdict *verdict)
 	int rc;
 
 	rc = meter->ops->start(meter, &err);
-	/* Start the window with a read() of the meter, because start() takes longer than read(). */
+	/* Begin the window with read(), which is shorter than start(). */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);
 	interrupts_read(&around.after_begin);

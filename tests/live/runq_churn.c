@@ -58,9 +58,8 @@ static void __attribute__((noreturn)) churn(const char *root)
 
 			if (!pid) {
 				/*
-				 * A running task that is moved to another cgroup has not yet waited
-				 * in the new cgroup. The child calls usleep() in the new cgroup,
-				 * because a task waits for a core after usleep().
+				 * The child sleeps in the new cgroup, because it waits for a core
+				 * only after usleep().
 				 */
 				if (cgroups_enter(path, 0))
 					usleep(50);

@@ -82,8 +82,8 @@ struct victim {
 };
 
 /*
- * If the host of a guest stops the guest during the window, the cgroup has no waits. An attempt in
- * which the victim's schedstat counts fewer than two dispatches counts as disturbed.
+ * If the host of a guest stops the guest during the window, the cgroup has no waits. The attempt
+ * counts as disturbed if schedstat counts fewer than two dispatches of the victim.
  */
 static void measure_over(void *arg, struct verdict *verdict)
 {

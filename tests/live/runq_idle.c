@@ -45,7 +45,7 @@ static void sleeper(struct shared *shared, int fd)
 	}
 }
 
-/* Wakes the sleeping task WAKES times. Returns the sum of the times from wake-up to running. */
+/* Wakes the sleeping task WAKES times. Returns the sum of the wake-up latencies. */
 static uint64_t wake_it(struct shared *shared, int fd)
 {
 	uint64_t token = 1, sum_ns = 0;

@@ -23,8 +23,8 @@
 #define SOCKET "/tmp/subtick-live-separate"
 
 /*
- * Number of created maps runq_first, and number of refused bpf() calls. Only supervise() writes
- * runq_opened and refused.
+ * Number of created BPF maps named runq_first, and number of refused bpf() calls. Only supervise()
+ * changes both numbers.
  */
 static volatile int runq_opened, refused;
 
@@ -43,10 +43,8 @@ static void read_attr(const struct seccomp_notif *call, union bpf_attr *ret_attr
 }
 
 /*
- * True if the call loads the sched_switch program that load and runq share. The separate
- * sched_switch program of runq has the same name as the shared program. runq creates its map
- * runq_first again before loading the separate program, so runq_opened is 1 only while the shared
- * program is loaded.
+ * True if the call loads the sched_switch program that load and runq share. runq's own sched_switch
+ * program has the same name, but runq creates a second map runq_first before loading it.
  */
 static bool loads_joint_program(const struct seccomp_notif *call)
 {

@@ -43,8 +43,8 @@ struct load_stat {
 struct load_stat load_schedstat(pid_t pid);
 /*
  * Returns the sum of schedstat over all threads of init. Some kernels run no BPF program on a core
- * while that core runs a thread of init (PID 1). Without BPF programs, subtick misses interrupts
- * and the switch from init to the next task, so the next task has one wait fewer.
+ * while that core runs a thread of init (PID 1). subtick then misses interrupts, and the wait of
+ * the task that runs after init.
  */
 struct load_stat load_init_schedstat(void);
 /* True if init has run since schedstat was read into @before. */
@@ -52,9 +52,8 @@ bool load_init_ran(const struct load_stat *before);
 #define LOAD_INIT_RAN "init had a core, and there are kernels that run no BPF program meanwhile"
 
 /*
- * schedstat of a task, read just before and just after each end of a window. The task's schedstat
- * of the window lies between the difference of the inner readings and the difference of the outer
- * readings.
+ * schedstat of a task, read just before and just after the start (before, begun) and the end
+ * (ending, after) of a window. The true values lie between (ending - begun) and (after - before).
  */
 struct load_schedstats {
 	struct load_stat before, begun, ending, after;

@@ -33,9 +33,8 @@ static bool value_is(const char *cgroup, const char *value)
 }
 
 /*
- * Waits until two successive reads of the cgroup file return the changed value. A single read of
- * the cgroup file is not sufficient: before the first round, subtick writes the changed value once
- * and restores the original value.
+ * Waits until two successive reads of the cgroup file return the changed value. A single read may
+ * see the changed value that subtick writes and restores before the first round.
  */
 static bool wait_value(const char *cgroup, const char *value)
 {

@@ -137,8 +137,8 @@ static void test_source(const char *source)
 	live_ok(sane, "%s: none negative, launch distances kept, stages in order", source);
 	check_states(root, source, taken);
 	/*
-	 * subtick measures its overhead on an idle core, so other tasks on the core can prevent the
-	 * measurement.
+	 * Other tasks on the core can prevent the measurement of the overhead, which needs an idle
+	 * core.
 	 */
 	live_ok(known || (json_is_null(overhead) && json_is_null(uncertainty) &&
 			  live_has_note(root, "overhead of subtick's timestamp is unknown")),
@@ -208,10 +208,7 @@ static void test_two_cores(void)
 	json_decref(root);
 }
 
-/*
- * Number of sleeps of the load task and number of cpu_idle entries of the core, counted by the
- * test.
- */
+/* The test's own counts of the load task's sleeps and of the core's idle entries. */
 struct sleep_counts {
 	uint64_t sleeps, entries;
 };
@@ -226,9 +223,9 @@ static struct sleep_counts look(const struct gen_child *sleeps, const struct idl
 
 /*
  * Runs source passive of `subtick wake` while a task on the core sleeps and wakes at a known rate.
- * Each timer of the sleeping task ends an idle period. The number of idle exits must be at most the
- * number of idle entries, which a BPF program of the test counts. tests/truth/wake_passive.c judges
- * the number of wake-ups by timers.
+ * Each timer of the sleeping task ends an idle period. There must be at most as many idle exits as
+ * idle entries, which a BPF program of the test counts. tests/truth/wake_passive.c judges the
+ * number of wake-ups by timers.
  */
 static void test_passive(void)
 {
@@ -268,7 +265,7 @@ static void test_prewake(void)
 	json_t *root = run("timer,remote");
 
 	live_ok(live_number(root, "requested_total") == 2 * ASKED, "both sources: points of each");
-	/* A busy core has few points, and pre-wake needs points of both sources in one state. */
+	/* Pre-wake needs points of both sources in one idle state. A busy core has few points. */
 	live_idle_ok(cpu, json_array_size(json_object_get(root, "prewake")) >= 1,
 		     "both sources: pre-wake is reported (%.0f ns)",
 		     live_number(root, "prewake.0.prewake_ns"));

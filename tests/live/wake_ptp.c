@@ -59,8 +59,7 @@ static void check_clock(int index)
 	live_figure(fabs(drift) < 1e6, "ptp%d: runs at about the system's rate: drift %.0f ppb",
 		    index, drift);
 	/*
-	 * A preempted reading of the clocks has a wider error bound, so other tasks cannot make
-	 * this claim fail.
+	 * Preemption of a reading widens its stated error, so other tasks cannot cause a failure.
 	 */
 	live_figure(llabs(off) <= allowed, "ptp%d: third reading predicted to %lld ns, stated %lld",
 		    index, (long long)off, (long long)allowed);

@@ -22,9 +22,8 @@
 #define COUNTS "event=0x00"
 #define NEVER  "event=0x09"
 
-/* CPUIDLE_STATE_MAX of the kernel, and number of idle states that the test forces */
-#define MOST   10
-#define FORCED 4
+#define MOST   10 /* the kernel's CPUIDLE_STATE_MAX */
+#define FORCED 4  /* number of idle states that the test forces */
 
 static char root[64], cpu_text[16];
 static int cpu, other;
@@ -169,8 +168,8 @@ static void test_each_state(void)
 }
 
 /*
- * Checks the verdict of each idle state, the exit code of the run, and a note of its report unless
- * @note is NULL.
+ * Checks the verdict of each idle state, the exit code, and a note of the report unless @note is
+ * NULL.
  */
 static void check_verdict(const char *what, const char *verdict, const char *note, int exit_code)
 {

@@ -76,8 +76,8 @@ void churn_clean(pid_t pid, const struct churn_done *done)
 }
 
 /*
- * Sleeps for @ms, or for ten times @ms on an emulated machine. With short sleeps, the child
- * processes of this file would use all CPU time of an emulated machine.
+ * Sleeps for @ms, or for ten times @ms on an emulated machine, because the child processes would
+ * otherwise use all CPU time of the machine.
  */
 static void rest(unsigned int ms)
 {

@@ -26,10 +26,7 @@ pid_t churn_clients(struct churn_done *done, int port);
  * packets, as if its machine had lost power.
  */
 pid_t churn_readers(struct churn_done *done, int port);
-/*
- * Returns the maximum size of all receive buffers of the clients and readers in the kernel, in
- * bytes.
- */
+/* Returns the maximum size in bytes of all receive buffers of the clients and readers. */
 uint64_t churn_socket_bytes(void);
 /* Starts a child that takes CPU 1 of the guest offline and online again, in a loop. */
 pid_t churn_hotplug(struct churn_done *done);

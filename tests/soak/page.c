@@ -102,10 +102,7 @@ double page_sum(const struct page *page, const char *name)
 	return sum_of(page, name, strlen(name));
 }
 
-/*
- * True if the series of this sample may end, as series of cgroups and of pairs of cgroups (blame)
- * do.
- */
+/* True if the series may end: it is about a cgroup, or about a pair of cgroups (blame). */
 static bool may_end(const struct page_sample *sample)
 {
 	static const char runq[] = "subtick_runqueue_";

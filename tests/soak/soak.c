@@ -36,16 +36,15 @@
 /* Minimum duration of the test, because the comparison of memory needs two minutes. */
 #define SHORTEST_SECONDS 130
 /*
- * Allowed growth of the minimum resident memory from the first minute to the last minute. A memory
- * leak raises the minimum. Without a leak, rows of blame (up to the square of the cgroup limit) and
- * fragments smaller than a page may raise the minimum resident memory.
+ * Allowed growth of the minimum resident memory from the first minute to the last minute. Without a
+ * leak, rows of blame (up to the square of the cgroup limit) and fragments smaller than a page may
+ * raise the minimum resident memory.
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed difference between the peak of resident memory and the minimum of resident memory in the
- * first minute. First cause of a peak: a delayed window contains all cgroups that ended during the
- * delay. Second cause: the exporter returns free memory to the kernel only with every 16th
- * window.
+ * Allowed difference between the peak of resident memory and its minimum in the first minute. A
+ * delayed window contains all cgroups that ended during the delay, and the exporter returns free
+ * memory to the kernel only with every 16th window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -85,8 +84,8 @@ struct soak {
 	struct page first, last;
 	struct page_faults faults;
 	uint64_t begin_ns;
-	uint64_t dispatches; /* dispatches of the steady task at the first scrape, by the kernel */
-	double init;	     /* dispatches of init (PID 1) at the first scrape, by the kernel */
+	uint64_t dispatches; /* the kernel's dispatch count of the steady task at the first scrape */
+	double init;	     /* the kernel's dispatch count of init (PID 1) at the first scrape */
 	unsigned int scrapes, unanswered, steps;
 	/* resident memory: peak, and minimum in the first, the previous and the current minute */
 	double rss_most, low_first, low_before, low;
@@ -270,11 +269,9 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * Subtract the memory of kept windows and of unread responses from the resident memory,
-	 * because kept windows and unread responses may grow. The kept windows of the last ten
-	 * minutes may grow to HISTORY_BYTES, and the end of the test checks this limit. Memory of
-	 * unread responses is freed after a timeout, and a metric of the exporter counts the memory
-	 * of unread responses.
+	 * Subtract the memory of kept windows and of unread responses, which may grow. The end of
+	 * the test checks that the kept windows of the last ten minutes are at most HISTORY_BYTES.
+	 * Memory of unread responses is freed after a timeout.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -384,9 +381,8 @@ static double lost(const struct page *page)
 }
 
 /*
- * Compares the dispatches that the kernel and the exporter counted. The exporter's count and the
- * kernel's count may differ by two, because only one of them may include the first or the last
- * dispatch.
+ * Compares the dispatches that the kernel and the exporter counted. The two counts may differ by
+ * two, because the first and the last dispatch may be in only one of the counts.
  */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
@@ -420,10 +416,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		s->faults.fell, s->faults.vanished);
 	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
-	/*
-	 * Use the minimum of resident memory in the previous and the current minute together,
-	 * because the current minute may have just begun.
-	 */
+	/* Include the previous minute, because the current minute may have just begun. */
 	low = s->low_before < s->low ? s->low_before : s->low;
 	snprintf(claim, sizeof(claim),
 		 "resident memory without kept windows and responses: at least %.1f MiB in the first "

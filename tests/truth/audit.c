@@ -58,9 +58,8 @@ static json_t *as_json(struct report *report)
 
 /*
  * Checks the measured tick. The reader of /proc/stat and the load run on different processors of
- * the guest. QEMU runs only one processor at a time, and truth_turns_start() makes QEMU switch
- * between the processors often. If QEMU switched rarely, the reader of /proc/stat would detect an
- * increment of a CPU time up to one tick period too late.
+ * the guest. truth_turns_start() makes QEMU switch often between the processors. Otherwise the
+ * reader would detect an increment of a CPU time up to one tick period too late.
  */
 static void check_ticks(int hz, struct audit_findings *f)
 {
@@ -70,9 +69,9 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct report *report;
 	struct err err = {0};
 	/*
-	 * The delay of a read of /proc/stat does not depend on HZ, but a tick period is shorter
-	 * with a higher HZ. The allowed loss of coherence between CPU time increments and the tick
-	 * grows with the square of HZ.
+	 * The delay of a read of /proc/stat is a larger part of a shorter tick period. The allowed
+	 * loss of coherence between CPU time increments and the tick is 1 % at 250 Hz, and grows
+	 * with the square of HZ.
 	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
@@ -91,8 +90,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/*
-	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader of /proc/stat
-	 * detects a tick late, because QEMU first has to switch to the processor of the reader.
+	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader detects a tick
+	 * late, because QEMU first has to switch to the reader's processor.
 	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
@@ -101,10 +100,10 @@ static void check_ticks(int hz, struct audit_findings *f)
 
 /*
  * Compares the CPU time of a load in /proc/stat with the expected CPU time. @busy_by_ticks is 1 for
- * a load that the tick always interrupts, and 0 for a load that the tick never interrupts. The CPU
- * time of the kernel's idle loop has no upper bound in this test. With HZ=1000 the core enters the
- * idle loop twice per tick, and these two entries take at least 0.8 % of the core. An entry into
- * the idle loop takes longer if QEMU runs the other processor during the entry.
+ * a load that the tick always interrupts, and 0 for a load that the tick never interrupts. The test
+ * has no upper bound for the CPU time of the kernel's idle loop. With HZ=1000 the core enters the
+ * idle loop twice per tick, which takes at least 0.8 % of the core, and longer if QEMU runs the
+ * other processor during an entry.
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -190,7 +189,7 @@ static void check_sources(int hz, struct audit_findings *f)
 /*
  * Checks the true CPU time of a loop of sleeps. With IRQ_TIME_ACCOUNTING the thread clock excludes
  * interrupts, so the true CPU time is between the thread clock and the time of all tasks. Returns
- * the time of kernel threads: the time of all tasks minus the time of the loop.
+ * the time of kernel threads: the time of all tasks minus the loop's CPU time.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -327,8 +326,8 @@ static void check_slack(int hz)
 	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
 	/*
 	 * A tick between the requested end of a sleep and the end of the timer slack ends the sleep
-	 * early, on average by half of the slack. The share of sleeps that such a tick shortens is
-	 * the slack divided by the tick period.
+	 * early, on average by half of the slack. A tick shortens (slack / tick period) of the
+	 * sleeps.
 	 */
 	least = AUDIT_DEFAULT_SLACK_NS - 0.5e-9 * hz * pow(AUDIT_DEFAULT_SLACK_NS, 2.0) - ARMED_NS;
 	live_ok(later > least && later <= AUDIT_DEFAULT_SLACK_NS + 100 && !delays.nr_slack_ignored,

@@ -51,9 +51,8 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 	struct event_stamp *stamps = calloc(w->nr_hits + 1, sizeof(*stamps));
 	size_t nr = 0;
 	/*
-	 * Incomplete tracepoint hits of each CPU, and the number of perf stamps that each hit still
-	 * lacks. Some tracepoints are hit with interrupts enabled, so an interrupt may come between
-	 * two stamps of a hit.
+	 * For each CPU, a stack of the hits that still lack perf stamps (left[]). An interrupt
+	 * between two stamps of a hit may hit tracepoints, too.
 	 */
 	struct {
 		unsigned int depth;

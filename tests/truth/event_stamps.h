@@ -2,9 +2,8 @@
 /*
  * Bounds for the time at which subtick's BPF program stamped a tracepoint hit. The test opens
  * several perf events on the same tracepoint before subtick attaches its BPF program, so all perf
- * events stamp each hit first. The BPF program takes its stamp after the last perf stamp. The delay
- * from the last perf stamp to the BPF program's stamp is at most the time between two perf stamps
- * plus the parameter @own_ns of event_stamps().
+ * events stamp each hit first. The BPF program's stamp follows the last perf stamp by at most the
+ * time between two perf stamps plus the parameter @own_ns of event_stamps().
  */
 #ifndef SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
 #define SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H

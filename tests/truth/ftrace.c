@@ -120,10 +120,7 @@ static void add_delay(struct state *s, const struct ftrace_event *entry, bool in
 		s->times->delay_max_ns[s->vec] = ns;
 }
 
-/*
- * Adds the time from the previous event to @event to the context that the core was in. Then updates
- * the context of the core.
- */
+/* Charges the time since the previous event to the core's context, and updates this context. */
 static void add_event(const struct ftrace_event *event, void *arg)
 {
 	struct state *s = arg;

@@ -21,8 +21,8 @@
 #define LONG_MS	  5000
 #define BOUND	  0.001 /* allowed difference between two CPU time shares: 0.1 percentage points */
 /*
- * allowed difference between two busy shares before the correction by BETWEEN_*, if the correction
- * is at most BOUND
+ * allowed difference between the two uncorrected busy shares, if the correction by BETWEEN_* is at
+ * most BOUND
  */
 #define RAW_BOUND 0.003
 /*
@@ -32,9 +32,9 @@
  */
 #define CLOSURE	  1e-3
 /*
- * Number of instructions in each idle period of a core that the kernel counts as idle time and
- * subtick counts as busy time. The kernel's idle time lasts from the start of the idle loop to the
- * first interrupt after the halt. Subtick's idle time begins just before the halt.
+ * Number of instructions per idle period that the kernel counts as idle time and subtick as busy
+ * time. The kernel's idle time lasts from the start of the idle loop to the first interrupt after
+ * the halt. Subtick's idle time begins just before the halt.
  */
 #define BETWEEN_ARM64 605
 #define BETWEEN_X86   145
@@ -80,10 +80,7 @@ static uint64_t idle_ns(int cpu)
 
 static void update(const struct sources *s)
 {
-	/*
-	 * The test sleeps before it reads the run times of tasks, because the kernel accounts the
-	 * run time of a task when the task leaves the core.
-	 */
+	/* Sleep, because the kernel accounts a task's run time when the task leaves the core. */
 	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
 	live_update(s->sched);
 	live_update(s->tasks);
@@ -100,8 +97,8 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	uint64_t idle, cycles;
 
 	/*
-	 * The test reads subtick's sources and the kernel's idle time in the same order at the
-	 * start and at the end of the window, so that the delays between the reads cancel.
+	 * Read subtick's sources and the kernel's idle time in the same order at both ends of the
+	 * window, so that the delays between the reads cancel.
 	 */
 	live_sleep_ms(50);
 	cycles = load->cycles;
@@ -195,10 +192,7 @@ int main(void)
 	truth_begin(2);
 	uname(&name);
 	between = strcmp(name.machine, "aarch64") ? BETWEEN_X86 : BETWEEN_ARM64;
-	/*
-	 * The test runs on the measured core, because QEMU runs only one of two busy processors at
-	 * a time.
-	 */
+	/* Run on the measured core, because QEMU runs only one of two busy processors at a time. */
 	live_pin(MEASURED);
 	truth_urgent();
 	s.bpf = live_source("bpf", true);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares two figures of `subtick load` with perf's timestamps of idle entries, idle exits and
- * switches: the time in which two siblings of a core were busy at the same time, and the time in
- * which tasks of two cgroups ran at the same time. Also compares the exporter's metric of the time
- * of two cgroups with perf's timestamps.
+ * Compares two times of `subtick load` with perf's timestamps of idle entries, idle exits and
+ * switches: the time in which both siblings of a core were busy, and the time in which tasks of two
+ * cgroups ran simultaneously. Also compares the exporter's metric of the second time.
  */
 #include <math.h>
 #include <signal.h>
@@ -23,15 +22,13 @@
 #define DISTANCE_NS (5 * NSEC_PER_MSEC)
 #define FIRST	    2 /* first CPU of the tested core: CPUs 2 and 3 are siblings */
 /*
- * Allowed error of an interval's length. Subtick stamps each idle entry and exit some hundred ns
- * after perf. The stamps at both ends of an interval are late, so the error is only the difference
- * of the two delays.
+ * Allowed error of an interval's length. Subtick stamps both ends of an interval some hundred ns
+ * after perf, so the error is only the difference of the two delays.
  */
 #define EDGE_NS	    100
 /*
  * Allowed error of the time in which both siblings are idle. The window of a core begins and ends
- * some microseconds after the window of subtick's report, and both siblings are idle at these
- * times.
+ * some microseconds after the report's window, while both siblings are idle.
  */
 #define ENDS_NS	    100000
 #define PORT	    7828
@@ -67,9 +64,8 @@ static void run(const struct shared *shared, uint64_t factor)
 {
 	for (uint64_t i = 0; i < ROUNDS; i++) {
 		/*
-		 * Start times are chosen so that the two CPUs never wake at the same time. If both
-		 * CPUs woke at the same time, QEMU would stop one CPU between the timestamp of perf
-		 * and the timestamp of subtick's BPF program.
+		 * The two CPUs must never wake at the same time, because QEMU would stop one CPU
+		 * between the timestamps of perf and of subtick's BPF program.
 		 */
 		uint64_t begin = (i * factor % 29 * 30 + factor) * 3 * NSEC_PER_USEC;
 
@@ -108,8 +104,8 @@ static const char *const *events(void)
 }
 
 /*
- * Sums the time with none, one and both siblings busy. Returns how often a sibling became busy or
- * idle.
+ * Sums the time with none, one and both siblings busy. Returns the number of changes between busy
+ * and idle.
  */
 static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_t to_ns, double ns[3])
 {

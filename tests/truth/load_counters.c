@@ -63,9 +63,7 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 
 		live_split(loads[i], 0, &split);
 		truth = counted * truth_instruction_ns() / (double)split.window_ns;
-		/*
-		 * For an event that the user specifies, subtick does not know the counter's rate.
-		 */
+		/* subtick sets the flag because the rate of a user's event is unknown. */
 		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == SUBTICK_NOT_CONSTANT,
 			"%s, %.0f %% of %llu ms: busy %.3f %%, executed %.3f %%, flags %#x",
 			names[i], duty * 100.0, (unsigned long long)period_ms, split.busy * 100.0,
@@ -104,7 +102,7 @@ static uint32_t window_flags(struct subtick *load)
 
 /*
  * While other programs use every hardware counter, busy time must be unavailable, not 0 %. Busy
- * time must be available again when a counter is free.
+ * time must be available again when these programs have closed their counters.
  */
 static void check_taken(void)
 {

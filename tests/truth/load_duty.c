@@ -30,8 +30,8 @@
 #define OUTSIDE 375
 
 /*
- * Returns the larger of two errors. The shares of busy, idle and unknown time should sum to 1, and
- * the parts of the busy time should sum to the busy time.
+ * Returns the larger error of two sums: all shares of the window should sum to 1, and the parts of
+ * the busy share should sum to the busy share.
  */
 static double open_share(const struct live_split *split)
 {
@@ -101,9 +101,9 @@ int main(void)
 			};
 
 			/*
-			 * Start each busy interval at a random time. With a fixed start, each busy
-			 * interval would begin at the same distance from a tick, because the tick
-			 * period (4 or 1 ms) is a multiple or a divisor of the load's period.
+			 * Start busy intervals at random times. With a fixed start, all would have
+			 * the same distance from a tick, because the tick period (4 or 1 ms) is a
+			 * multiple or a divisor of the load's period.
 			 */
 			check_point(bpf, fd, &opts, "at random");
 			opts.locked = true;

@@ -20,7 +20,8 @@
 #define BOUND	 0.001 /* largest allowed difference: 0.1 percentage points */
 /*
  * Largest difference between the sum of a core's contexts and the window, as share of the window.
- * An interrupt between the read of the clock and the read of the counters causes this difference.
+ * An interrupt between the read of the clock and the read of the counters makes the sum differ from
+ * the window.
  */
 #define CLOSURE	 1e-3
 

@@ -25,8 +25,8 @@
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Largest time of a hardirq or softirq outside its events: the path from user code to the entry
- * event, and the path from the exit event back to user code.
+ * Largest time of a hardirq or softirq outside its events: from user code to the entry event, and
+ * from the exit event back to user code.
  */
 #define WAY_NS 6000
 
@@ -76,8 +76,8 @@ static const struct noise_delay *delay(const struct noise_window *w, unsigned in
 }
 
 /*
- * Each interrupt of the perf timer raises softirqs. A raised softirq is delayed until the interrupt
- * of the perf timer ends, and then interrupts the busy task.
+ * Each interrupt of the perf timer raises softirqs, which interrupt the busy task after the
+ * interrupt has ended.
  */
 static void check_delays(const struct noise_window *w, const struct ftrace_times *times)
 {
@@ -131,10 +131,7 @@ static void check_times(const struct noise_window *w, const struct ftrace_times 
 static void check_hit(const struct noise_window *w, const struct burner *b, const char *group)
 {
 	uint64_t wall = b->last_ns - b->first_ns, least = wall / PERIOD_NS - 1;
-	/*
-	 * Not all interrupts are interrupts of the perf timer: ticks come at up to 1000 Hz, and
-	 * IPIs start and stop the perf timer.
-	 */
+	/* The core also has ticks at up to 1000 Hz, and IPIs that start and stop the perf timer. */
 	uint64_t most = least + 2 + wall / NSEC_PER_MSEC + 4, lost = wall - BURN_NS, ours;
 	const struct noise_hit *hit = NULL;
 

@@ -84,8 +84,8 @@ static struct work_stats **worker_of(struct state *s, int pid)
 }
 
 /*
- * Returns the entry of a queued work item. Some events print "work struct=X", others print "work
- * struct X".
+ * Returns a pointer to the queueing time of the work item in @fields. Some events print "work
+ * struct=X", others print "work struct X".
  */
 static uint64_t *queued_at(struct state *s, const char *fields)
 {

@@ -14,8 +14,8 @@
 
 #define AROUND_NS (50 * NSEC_PER_MSEC)
 /*
- * Delay between the start of subtick and the first schedule. The counting and the sampling subtick
- * process attach their BPF programs before the first schedule.
+ * Delay between the start of subtick and the first schedule, in which the counting and the sampling
+ * subtick process attach their BPF programs.
  */
 #define LEAD_NS (2 * MEASURED_LEAD_NS)
 

@@ -23,8 +23,8 @@
 #define ROUNDS	  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
 /*
- * Allowed difference per wait. At both ends of a wait and of an idle period, two BPF programs run
- * on the same event one after the other.
+ * Allowed difference per wait. Each end of a wait and of an idle period is stamped by two BPF
+ * programs (runq and trace) that run one after the other.
  */
 #define APART_NS 2400
 

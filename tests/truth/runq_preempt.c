@@ -21,8 +21,7 @@
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /*
  * Allowed time of the kernel instructions of two switches: from the last timestamp of the
- * low-priority task to the first timestamp of the high-priority task, and from the last timestamp
- * of the high-priority task to the next timestamp of the low-priority task.
+ * low-priority task to the first timestamp of the high-priority task, and back.
  */
 #define SLACK_NS 30000
 
@@ -68,9 +67,8 @@ static void high_run(void *shared)
 }
 
 /*
- * Eight perf events stamp each wake-up after the woken task is enqueued. After its enqueue the
- * woken task waits at least for the time between the first and the last of the eight perf
- * timestamps.
+ * Eight perf events stamp each wake-up after the enqueue of the woken task, so the task waits at
+ * least for the time between the first and the last of the eight timestamps.
  */
 static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
@@ -139,10 +137,9 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 
 /*
  * Returns the allowed error of the waits of the low-priority task, as a mean per gap in its run
- * time. The test checks only the sum of the waits over all gaps, so a single gap may contain an
- * interrupt. If a third task, such as an RCU thread, wakes up in a gap, the gap contains the time
- * for the eight perf stamps of this wake-up. The time for the eight perf stamps is not a wait of
- * the low-priority task, so the allowed error excludes this time.
+ * time. Only the sum over all gaps is checked, so a single gap may contain an interrupt. If a third
+ * task, such as an RCU thread, wakes up in a gap, the allowed error excludes the time of the eight
+ * perf stamps, which is not a wait of the low-priority task.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)

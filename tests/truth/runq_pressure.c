@@ -26,10 +26,7 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define BOUND_NS  (100 * NSEC_PER_MSEC)
-/*
- * Minimum length of a throttled gap. Kernel threads cause gaps of less than HOLD_NS in a task's run
- * time.
- */
+/* Minimum length of a throttled gap. Kernel threads cause only shorter gaps. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 
 /* A task that uses the CPU once in each round, from its start time in the round. */
@@ -78,8 +75,8 @@ static void burn(void *shared)
 }
 
 /*
- * Checks that the value @key of @row lies between @high_ns - @edges * SLACK_NS and @high_ns. @edges
- * is the number of starts and ends of the intervals whose lengths are summed in @high_ns.
+ * Checks that the value @key of @row lies between @high_ns - @edges * SLACK_NS and @high_ns.
+ * @high_ns is the total length of intervals that have @edges starts and ends.
  */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
@@ -106,8 +103,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * In each round the cgroup @both is stalled a second time, between the end of FIRST
-		 * and the start of SECOND. The second stall adds two edges: its start and its end.
+		 * In each round the cgroup @both is also stalled between the end of FIRST and the
+		 * start of SECOND, so a round has four edges.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

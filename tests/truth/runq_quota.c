@@ -21,15 +21,11 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/*
- * Minimum length of a throttled gap. Kernel threads cause gaps of less than HOLD_NS in the task's
- * run time.
- */
+/* Minimum length of a throttled gap. Kernel threads cause only shorter gaps. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
- * Time between the clock readings of the task that is not part of a throttled wait: the path from
- * the last clock reading to the switch, and the path from the switch back to the next clock
- * reading.
+ * Maximum difference between a gap in the task's clock readings and the wait inside the gap: the
+ * path from the last reading to the switch, and from the switch back to the next reading.
  */
 #define SLACK_NS 20000
 
@@ -73,8 +69,8 @@ static int by_length(const void *a, const void *b)
 
 /*
  * Lowers the lower bounds of the @merged longest gaps. If the task is throttled again before its
- * next clock reading, the test finds one merged gap for two waits. The task's switch count shows
- * the number of merged gaps (@merged), but does not identify the merged gaps.
+ * next clock reading, two waits have one merged gap. The task's switch count gives only the number
+ * of merged gaps (@merged), not their place.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs sixteen cgroups with equal numbers of scheduled waits. One subtick process counts all waits,
- * and other subtick processes estimate the waits of each cgroup from samples. Each estimate must
- * lie within its reported error.
+ * and other subtick processes estimate the waits of each cgroup from samples. The deviations of the
+ * estimates must agree with the reported standard errors.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,10 +30,7 @@
 #define TOGETHER_MAX 6.0
 #define SQUARES_MIN  1.4
 #define SQUARES_MAX  85.0
-/*
- * Allowed relative difference between the sums of fast path and slow path: less than 10 ns for a
- * wait of 100 us.
- */
+/* Allowed relative difference between the sums of the fast path and of the slow path. */
 #define PATHS_RATIO 1e-4
 
 struct victim {
@@ -123,9 +120,7 @@ static void judge(void *state, const char *source, json_t *root)
 		pinned_stop(sampled->victim[g].pid);
 }
 
-/*
- * Checks the deviations of all estimates from their true values. @deviates are in standard errors.
- */
+/* Checks the deviations of all estimates from their true values, in standard errors. */
 static void judge_deviates(const char *who, const char *what, const double deviates[GROUPS])
 {
 	double squares = 0.0, sum = 0.0;

@@ -13,8 +13,8 @@
 struct runq_schedule {
 	/*
 	 * Starts the tasks of the schedule, which sleep until @begin_ns. The tasks finish by
-	 * *ret_end_ns and then sleep until the window ends. The cgroups of the tasks then have
-	 * exactly the waits of this schedule.
+	 * *ret_end_ns and then sleep until the window ends. The cgroups of the tasks have only the
+	 * waits of this schedule.
 	 */
 	void *(*start)(uint64_t begin_ns, uint64_t *ret_end_ns);
 	/*

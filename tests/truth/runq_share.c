@@ -18,9 +18,8 @@
 
 #define LENGTH_NS (60 * NSEC_PER_MSEC)
 /*
- * Largest share of the waits that the tasks' timestamps do not explain. Between a clock reading of
- * one task and a clock reading of the other task, the core also executes ticks, switches, kernel
- * threads and subtick.
+ * Largest share of the waits outside the tasks' clock readings: ticks, switches, kernel threads and
+ * subtick run between a reading of one task and a reading of the other task.
  */
 #define UNKNOWN_RATIO 0.02
 
@@ -73,10 +72,7 @@ static void judge_one(const char *source, const struct burner *own, const struct
 	double behind = measured_blame(root, own->cgroup, other->cgroup);
 	struct wait_known waits[RUNS_MAX];
 	int nr = list_waits(own, other, waits);
-	/*
-	 * If the first gap in the clock readings contains two waits, the lengths of the two waits
-	 * are unknown.
-	 */
+	/* If the first gap in the clock readings contains two waits, their lengths are unknown. */
 	double mixed = own->runs.early ? (double)waits[0].high_ns : 0.0;
 	double unknown;
 	char name[64];

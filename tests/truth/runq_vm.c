@@ -29,11 +29,10 @@
 #define LAST_HOLD_NS ((PERIOD_US - QUOTA_US) * 1000.0)
 #define HOG_NS	  (3 * NSEC_PER_MSEC)
 /*
- * Time in ns from the hog's last timestamp to the switch: the end of the call of clock_gettime(),
- * and the call of pause().
+ * Time in ns from the hog's last timestamp to the switch: the rest of clock_gettime(), and pause().
  */
 #define LAST_NS 5000
-/* Allowed distance of the bounds of vCPU 2's wait: LAST_NS plus the time of the wake-up. */
+/* Allowed distance between the bounds of vCPU 2's wait: LAST_NS plus the time of the wake-up. */
 #define APART_NS 20000
 
 /* Memory that the test, the VM and the hog share. */
@@ -77,8 +76,8 @@ static void *run_vcpu1(void *shared)
 }
 
 /*
- * vCPU 2 runs for the first time before the cgroup is throttled for the first time. At the first
- * dispatch of vCPU 2, subtick records that the cgroup has never been throttled.
+ * vCPU 2 runs once before the cgroup is first throttled. At this dispatch subtick records that the
+ * cgroup has never been throttled.
  */
 static void *run_vcpu2(void *arg)
 {
@@ -148,8 +147,8 @@ static struct throttled throttled_of(const char *cgroup)
 }
 
 /*
- * @was is the throttled time before the busy vCPUs started. The two busy vCPUs wait each time the
- * cgroup is throttled. A vCPU that has already finished does not wait in the last throttling.
+ * @was is the throttled time before the busy vCPUs started. Both busy vCPUs wait each time the
+ * cgroup is throttled, but a vCPU that has already finished misses the last time.
  */
 static void judge_quota(json_t *root, const char *name, const char *cgroup, struct throttled was)
 {

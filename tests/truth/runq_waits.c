@@ -54,8 +54,8 @@ static void plan_burns(struct hog *schedule)
 }
 
 /*
- * Returns boundaries that separate the waits of each bucket, and some boundaries for the short
- * waits.
+ * Returns three boundaries for the short waits, and a boundary inside each planned bucket, between
+ * the shorter waits and the longest wait of the bucket.
  */
 const char *runq_waits_le(void)
 {

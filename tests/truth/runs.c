@@ -18,7 +18,7 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Reads the clock and the task's switch count at the same time. */
+/* Reads the clock and the task's switch count without a switch in between. */
 static uint64_t look(long *ret_switches)
 {
 	uint64_t now;

@@ -15,9 +15,8 @@ struct run {
 struct runs {
 	int nr;
 	/*
-	 * Number of preemptions. Between two successive runs the task was preempted at least once.
-	 * The task was preempted more than once if it lost the core again before its next clock
-	 * reading.
+	 * Number of preemptions: at least one between two successive runs, and more if the task
+	 * lost the core again before its next clock reading.
 	 */
 	int losses;
 	int early;  /* preemptions of the task before its first clock reading */
@@ -26,8 +25,8 @@ struct runs {
 
 /*
  * Sleeps until @begin_ns, then stays busy until @end_ns and reads the clock every microsecond. If a
- * clock reading is late, the switch count of the task shows whether the task was preempted. A
- * preemption ends a struct run; an interrupt does not.
+ * clock reading is late, the task's switch count distinguishes preemptions, which end a struct run,
+ * from interrupts, which do not.
  */
 void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the time of @run, or of all @runs, that lies in the interval [from_ns, to_ns]. */

@@ -20,8 +20,8 @@ double scrape_value(const char *text, const char *series, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Returns the number of counters of page @was that are lower or missing in page @now. @ret_counters
- * is the number of all counters.
+ * Returns the number of counters of page @was that are lower or missing in page @now. Stores the
+ * number of all counters of @was in @ret_counters.
  */
 size_t scrape_fell(const char *was, const char *now, size_t *ret_counters);
 

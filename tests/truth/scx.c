@@ -29,14 +29,13 @@
 #define ROUNDS	  24
 #define LEAD_NS	  (3 * MEASURED_LEAD_NS)
 /*
- * Allowed difference per wait. At both ends of a wait, two BPF programs run on the same event one
+ * Allowed difference per wait. Each end of a wait is stamped by perf and by a BPF program, one
  * after the other.
  */
 #define APART_NS 1200
 /*
- * Allowed difference per wait while both cores are busy. If both cores are busy, QEMU may switch to
- * the other core between two BPF programs on one event. truth_turns_start() limits the time until
- * QEMU switches back.
+ * Allowed difference per wait while both cores are busy: QEMU may switch to the other core between
+ * two BPF programs on one event. truth_turns_start() limits the time until QEMU switches back.
  */
 #define TURN_NS 135000
 /*
@@ -552,8 +551,8 @@ int main(void)
 	scx_load(SCX_FIFO);
 	scx_enable();
 	/*
-	 * The cgroup groups[1] has a quota of 2 ms per 10 ms. This cgroup uses more CPU time than
-	 * its quota, because the scheduler ignores quotas.
+	 * The tasks of groups[1] exceed their quota of 2 ms per 10 ms, because the scheduler
+	 * ignores quotas.
 	 */
 	cgroups_quota(groups[1], 2000, 10000);
 	throttled = cgroups_stat(groups[1], "cpu.stat", "nr_throttled");

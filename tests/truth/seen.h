@@ -17,7 +17,7 @@ struct seen {
 	bool running;
 	uint64_t from_ns; /* start of the current wait, or 0 */
 	uint64_t count, sum_ns, min_ns, max_ns;
-	uint64_t missed; /* waits that the kernel's accounting omits */
+	uint64_t missed; /* number of waits that the kernel's accounting omits */
 	struct pinned_schedstat was, is;
 };
 

@@ -31,10 +31,9 @@
  */
 #define SETTLE_MS 400
 /*
- * Allowed difference per switch. The kernel's accounting of run times begins and ends at a
- * run-queue clock update. Subtick's accounting of run times begins and ends at the tracepoint of
- * the switch, less than 1000 instructions later. Each round has three switches, and other tasks add
- * at most OTHERS switches.
+ * Allowed difference per switch. The kernel accounts run times at a run-queue clock update, and
+ * subtick at the tracepoint of the switch, less than 1000 instructions later. Each round has three
+ * switches, and other tasks add at most OTHERS switches.
  */
 #define SWITCH_NS 1000
 #define OTHERS	  60
@@ -209,8 +208,8 @@ static void judge_runq(const struct hog *b, const struct snapshot *was, const st
 
 /*
  * Compares the task time of the exporter with the windows of `subtick load`. The first and the last
- * window of `subtick load` lie only partly between @was and @now. The test does not know how much
- * task time of the first and the last window lies between @was and @now.
+ * window of `subtick load` lie only partly between @was and @now. The task time of these windows
+ * between @was and @now is unknown.
  */
 static void judge_load(const struct snapshot *was, const struct snapshot *now, json_t *lines)
 {

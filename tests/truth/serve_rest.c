@@ -25,9 +25,9 @@
  */
 #define WARM_MS 10000
 /*
- * Measured time in seconds. The exporter compares waits with schedstat every 10 s. A measurement of
- * 60 s may contain one additional comparison. One comparison adds less than 2 % of the
- * instructions, and the limits have a margin of 2 %.
+ * Measured time in seconds. The exporter compares waits with schedstat every 10 s, so 60 s contain
+ * six or seven comparisons. The seventh adds less than 2 % of the instructions, which is the margin
+ * of the limits.
  */
 #define SECONDS 60
 #define PODS	   1000
@@ -139,16 +139,13 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 
 	live_sleep_ms(WARM_MS);
 	windows(was);
-	/*
-	 * windows() scrapes the exporter. The measurement starts 2 s later, so that it does not
-	 * include instructions of this scrape.
-	 */
+	/* windows() scrapes the exporter. Wait 2 s, so that the scrape is not measured. */
 	live_sleep_ms(2000);
 	began_ns = ran_ns(pid);
 	live_sleep_ms(SECONDS * 1000);
 	ended_ns = ran_ns(pid);
 	cgroups = windows(now);
-	/* The number of instructions is valid only if the exporter has completed its windows. */
+	/* The number of instructions is valid only if each collector has a window per second. */
 	for (int i = 0; i < 3; i++)
 		live_ok(now[i] - was[i] >= SECONDS && now[i] - was[i] <= SECONDS + 4,
 			"%s: %.0f windows in %d s", collectors[i], now[i] - was[i], SECONDS + 2);

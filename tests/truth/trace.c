@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares one recording of `subtick trace` with four other measurements of the same time. The core
- * times of the trace must equal the output of `subtick load`. The waits of the trace must equal the
- * output of `subtick runq`. The idle periods of the trace must equal `subtick wake`. The waits of
- * the trace must agree with the timestamps of a hog task and a victim task.
+ * Compares a recording of `subtick trace` with measurements of the same time: core times with
+ * `subtick load`, waits with `subtick runq` and with the timestamps of a hog and a victim task, and
+ * idle periods with `subtick wake`.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +24,8 @@
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 #define WINDOW	  "4"
 /*
- * Largest difference between the timestamps of two BPF programs on the same event: the time of one
- * program and its call.
+ * Largest difference between the timestamps of two BPF programs on one event: the time of a program
+ * and its call.
  */
 #define APART_NS  1200
 #define POINTS	  0.001
@@ -63,8 +62,8 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
 	/*
-	 * The hog and the victim wait when they start, before the first round. The trace and
-	 * `subtick runq` both contain the waits before the first round.
+	 * There may be more than ROUNDS waits, because the hog and the victim also wait when they
+	 * start.
 	 */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
@@ -111,8 +110,8 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 		double by_trace = (double)cpu->replay.part_ns[part];
 
 		/*
-		 * The windows of `subtick trace` and `subtick load` differ at their ends, and the
-		 * core is halted there.
+		 * Skip idle time: the core is halted at the ends of the windows, and the windows of
+		 * `subtick trace` and `subtick load` end at different times.
 		 */
 		if (part == LOAD_PART_IDLE)
 			continue;
@@ -132,10 +131,7 @@ static struct meter *wake_begin(struct err *err)
 	cpuset_add(&opts.cpus, CPU);
 	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
 		live_skip_all("%s", err->what);
-	/*
-	 * After subtick has attached its BPF programs, the core needs one idle period. `subtick
-	 * wake` counts only idle periods after this first idle period.
-	 */
+	/* Cause an idle period: `subtick wake` counts only the idle periods after the first one. */
 	affinity_pin(0, CPU);
 	affinity_pin(0, 0);
 	return wake;

@@ -17,15 +17,11 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/*
- * Minimum length of a throttled gap. Kernel threads cause gaps shorter than HOLD_NS in the task's
- * run time.
- */
+/* Minimum length of a throttled gap. Kernel threads cause only shorter gaps. */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /*
- * Maximum difference between a gap in the clock readings of the task and the wait inside the gap:
- * the path from the last clock reading to the switch, and the path from the end of the wait to the
- * next clock reading.
+ * Maximum difference between a gap in the task's clock readings and the wait inside the gap: the
+ * path from the last reading to the switch, and from the switch back to the next reading.
  */
 #define SLACK_NS  20000
 /* Time from the unthrottling in the kernel's period timer to the switch. */
@@ -44,8 +40,8 @@ static void burn(void *shared)
 }
 
 /*
- * Returns the length of the gap between two runs of the task that contains the given wait. Returns
- * 0 if no gap between two runs contains the wait.
+ * Returns the length of the gap between two runs of the task that contains the wait from @from_ns
+ * to @to_ns, or 0.
  */
 static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_ns)
 {
@@ -57,8 +53,7 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 
 /*
  * Returns the run time of other tasks between the end of the throttled interval and the end of the
- * wait. The kernel's period timer may wake a kernel thread, and this kernel thread may run between
- * the throttled interval and the end of the wait.
+ * wait, for example of a kernel thread that the kernel's period timer has woken.
  */
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {

@@ -18,7 +18,7 @@
 
 #define CALIBRATION 100000
 #define ATTEMPTS    16
-#define SETTLE_SWITCHES 100 /* number of QEMU's CPU switches until all interrupts have ended */
+#define SETTLE_SWITCHES 100 /* QEMU's CPU switches that complete all interrupts */
 
 #define NR_TURNS 2
 
@@ -142,15 +142,15 @@ void truth_settle(void)
 /*
  * Starts a perf sampling timer on each CPU, so that QEMU often switches between the CPUs. A perf
  * sampling timer runs on its own CPU, and no process has to read its samples. QEMU switches to the
- * other CPU when a timer expires or is set, and begins with CPU 0. If the perf timers of both CPUs
- * had the same period, CPU 1 would only handle its own timer. The run times of CPU 0 in this
- * comment were measured in QEMU 7.2 with one busy loop on each CPU. With timer periods of 30 and 70
- * us, CPU 0 runs for a quarter of the time and pauses for at most 135 us. With two timer periods of
- * 50 us, CPU 0 runs for 97 % of the time. With periods that have a large common divisor (30,000 and
- * 70,000 ns) the two perf timers keep their initial phase to each other. In 3 of 8 starts of the
- * perf timers with periods of 30,000 and 70,000 ns, CPU 0 ran only every 180 us, and `subtick
- * audit` detected no tick. The periods in period_ns have no large common divisor, so the two timers
- * pass through all phases relative to each other many times a second.
+ * other CPU when a timer expires or is set, and begins with CPU 0. If both timers had the same
+ * period, CPU 1 would run only for its own timer interrupts. Measured in QEMU 7.2 with one busy
+ * loop on each CPU: with timer periods of 30 and 70 us, CPU 0 runs for a quarter of the time and
+ * pauses for at most 135 us; with two periods of 50 us, CPU 0 runs for 97 % of the time. With
+ * periods that have a large common divisor (30,000 and 70,000 ns) the two perf timers keep their
+ * initial phase to each other. In 3 of 8 starts of the perf timers with periods of 30,000 and
+ * 70,000 ns, CPU 0 ran only every 180 us, and `subtick audit` detected no tick. The periods in
+ * period_ns have no large common divisor, so the two timers pass through all phases relative to
+ * each other many times a second.
  */
 void truth_turns_start(void)
 {

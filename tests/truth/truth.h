@@ -35,9 +35,8 @@ static inline void truth_switch_cpu(void)
 }
 
 /*
- * Lets the other CPUs finish their current interrupts. During an interrupt of another CPU, QEMU may
- * have switched to the CPU that calls truth_settle(). Without truth_settle(), clock readings of the
- * calling CPU could lie inside an unfinished interrupt of another CPU.
+ * Lets the other CPUs finish their current interrupts. QEMU may have switched to the calling CPU
+ * during an interrupt of another CPU, and clock readings would lie inside this interrupt.
  */
 void truth_settle(void);
 

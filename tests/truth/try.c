@@ -26,8 +26,8 @@ struct schedule {
 	const char *hog, *victim, *file, *was;
 	uint32_t word, stop;
 	/*
-	 * Bounds for the waits of the victim with the original setting [0] and with the changed
-	 * setting [1], computed from the timestamps of the hog and of the victim.
+	 * Bounds for the sum of the victim's waits, and number of waits, with the original setting
+	 * [0] and the changed setting [1]. The bounds come from the timestamps of both tasks.
 	 */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;

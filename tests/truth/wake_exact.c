@@ -21,16 +21,15 @@
 #define POINTS_FILE "/tmp/points.json"
 #define SLEEPS	    60
 /*
- * Number of sleeps whose times are used: the shortest ones. Some of the SLEEPS sleeps coincide with
- * other work of the kernel. The event then comes later, or the core is not idle and has no event.
+ * Only the SLEEPS_USED shortest delays are used, because other work of the kernel delays or
+ * prevents the event of some of the SLEEPS sleeps.
  */
 #define SLEEPS_USED 50
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
 /*
- * Number of added empty BPF programs, and number of added clock readings. The test computes the
- * cost of one BPF program from the added programs, and the cost of one clock reading from the added
- * readings.
+ * Number of empty BPF programs, and of clock readings, that the test adds to compute the cost of
+ * one.
  */
 #define MORE 8
 /*
@@ -62,8 +61,8 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 
 /*
  * Measures the time from the timer expiry to the timestamp of @event, over several sleeps of the
- * test. Attaches @empties empty BPF programs to @event. The timestamp of @event is the last of
- * @reads clock readings.
+ * test. Attaches @empties empty BPF programs to @event, and takes the last of @reads clock readings
+ * as timestamp.
  */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {
@@ -101,9 +100,8 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 }
 
 /*
- * Computes bounds for the time from the timer expiry to @event, from the timestamps of @event. An
- * event of the core comes before its BPF timestamp. The delay is at most one program call and one
- * clock reading.
+ * Computes bounds for the time from the timer expiry to @event, from the timestamps of @event. The
+ * BPF timestamp is later than the event by at most one program call and one clock reading.
  */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 {
@@ -162,7 +160,7 @@ static void judge_latencies(const struct bounds *b)
 	live_note("overhead %.0f ns was subtracted, uncertainty %.0f ns",
 		  live_number(run, "overhead_ns"), live_number(run, "uncertainty_ns"));
 	live_ok(taken >= 90, "%zu points count", taken);
-	/* Wake-ups of subtick coincide with other work of the kernel as often as the sleeps. */
+	/* Other work of the kernel delays subtick's wake-ups as often as the sleeps of stamps(). */
 	live_ok(right * SLEEPS >= taken * SLEEPS_USED,
 		"%zu of %zu latencies, %.0f to %.0f ns, are within %.0f to %.0f ns of the expiry",
 		right, taken, low, high, b->low_ns - STEP_NS, b->high_ns + STEP_NS);

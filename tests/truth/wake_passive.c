@@ -38,12 +38,12 @@ struct idle {
 	const struct event_stamp *sign; /* first event that shows that the core is awake */
 	int irqs;
 	/*
-	 * ran: a timer ran in any interrupt of the idle period; in_first: a timer ran in its first
-	 * interrupt
+	 * ran: an interrupt of the idle period ran a timer; in_first: the first interrupt ran a
+	 * timer
 	 */
 	bool ran, in_first;
 	bool unknown;	    /* a timer ran whose start is not in the recording */
-	uint64_t due_ns;    /* earliest expiry of the timers that were due at `sign` */
+	uint64_t due_ns;    /* earliest timer expiry at or before `sign` */
 };
 
 struct exit_stats {

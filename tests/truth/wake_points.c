@@ -17,12 +17,12 @@
 #include "witness.h"
 
 #define POINTS_FILE "/tmp/points.json"
-/* Allowed time from the idle entry event to subtick's timestamp of the idle entry (TBI). */
+/* Allowed time from the idle entry event to TBI, subtick's timestamp of the idle entry. */
 #define TBI_NS 1500
 /*
  * Maximum time from the idle entry event to the launch of a rejected point. subtick rejects a point
  * (measured wake-up) if the core was not idle at the launch. QEMU may run the other processor
- * between the idle entry event and subtick's timestamp TBI of the idle entry.
+ * between the idle entry event and TBI.
  */
 #define JUST_NS 10000
 
@@ -126,9 +126,8 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 	if (!sign || !irq || !entry)
 		return false;
 	/*
-	 * With one processor, subtick's timestamp of the idle entry (TBI) is at most TBI_NS later
-	 * than perf's timestamp of the idle entry. With two processors this delay may be longer
-	 * than TBI_NS, because QEMU may run the other processor between perf's timestamp and TBI.
+	 * With one processor, TBI is at most TBI_NS later than perf's timestamp of the idle entry.
+	 * With two processors, QEMU may run the other processor in between.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&

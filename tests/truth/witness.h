@@ -42,7 +42,7 @@ void witness_end(struct witness *w);
 void witness_free(struct witness *w);
 
 /*
- * Returns the value of a field of a tracepoint hit. @name is the name of the field in the event's
+ * Returns the value of a field of a tracepoint hit. @field is the name of the field in the event's
  * format file.
  */
 int64_t witness_field(const struct witness *w, const struct witness_hit *hit, const char *field);

@@ -34,8 +34,8 @@ TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not i
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
-# ONLY has the suites of the boots other than "base". LIVE has the live tests of these boots. Boots
-# other than "base" omit tests that have the same result in every boot of a kernel.
+# Suites (ONLY) and live tests (LIVE) of the boots other than "base". These boots omit tests that
+# have the same result in every boot of a kernel.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
@@ -52,10 +52,9 @@ LIVE = {
     "idle": ["doctor", "load", "wake"],
 }
 
-# Live tests that are slow in an emulated guest. Most figures of the slow live tests cannot be
-# judged under emulation. ./check omits the slow tests and reports the slow tests as omitted.
-# ./check vm-all runs the slow tests. All live tests that are not in LONG take at most 6 minutes in
-# two guests.
+# Live tests that are slow in an emulated guest, where most of their figures cannot be judged.
+# ./check reports these tests as omitted, and ./check vm-all runs them. All other live tests take at
+# most 6 minutes in two guests.
 LONG = ["audit", "audit_left", "crit", "try", "runq_churn", "runq_cli", "runq_latency", "wake"]
 
 

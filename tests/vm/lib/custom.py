@@ -31,7 +31,7 @@ VARIANTS = (
 
 
 class Custom(kernels.Entry):
-    """A custom kernel, with the same interface as kernels.Entry."""
+    """A custom kernel."""
 
     def __init__(self, name, source, arch, boots, fragments=(), flags="custom"):
         super().__init__(name, {"kind": "kernel", "suite": source.suite, "arch": arch,
@@ -123,8 +123,7 @@ class Custom(kernels.Entry):
             raise apt.Broken(f"{self.name} refuses " + ", ".join(refused))
 
     def build(self):
-        """Builds the kernel once per configuration. A build of a kernel takes some minutes on all
-        cores."""
+        """Builds the kernel once per configuration, which takes some minutes on all cores."""
         with apt.locked(f"custom-{self.home.name}"):
             if (self.home / "complete").exists():
                 return

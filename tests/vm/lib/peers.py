@@ -15,8 +15,7 @@ import kernels
 Peer = namedtuple("Peer", "name package file words")
 SUITE = "bookworm"
 LIBRARIES = r"lib.*|zlib1g"
-# Dependencies of a tool's package that are not unpacked, because only scripts of the package need
-# these dependencies.
+# Dependencies that are not unpacked, because only scripts of a tool's package need them.
 NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 
@@ -83,8 +82,8 @@ def add_header(target):
 
 
 def stage(peers, arch, target):
-    """Copies the tools in peers to the directory target. Returns ([(name, command line in the
-    guest)], {name of a missing tool: reason}, {package: version})."""
+    """Copies the tools of the list peers to the directory target. Returns ([(name, command line in
+    the guest)], {name of a missing tool: reason}, {package: version})."""
     for name in ("bin", "lib", "share"):
         (target / name).mkdir(parents=True, exist_ok=True)
     add_header(target)

@@ -45,9 +45,9 @@ class Boot:
     """Configuration of a guest: processors, hyperthreads per core, cgroup layout, idle states, memory.
 
     With icount the guest has virtual time: each executed instruction advances the guest's clock by 2^icount ns,
-    independent of the host's load. If fine is true, the counter of an arm64 guest advances with each instruction
-    instead of each 16th instruction. words has additional words of the kernel's command line. devices has additional
-    devices of QEMU."""
+    independent of the host's load. If fine is true, the counter of an arm64 guest advances with each instruction,
+    not with each 16th. words are additional words of the kernel's command line, and devices additional devices of
+    QEMU."""
 
     def __init__(self, name, smp=2, threads=1, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
                  fine=False, words=(), devices=(), says=""):
@@ -138,9 +138,9 @@ def command_line(entry, boot, initrd, settings, scratch):
         settings = {k: v for k, v in settings.items() if k != "omit"}
     else:
         # The clock of an emulated guest also advances while other programs of the host have the
-        # core. On a busy host the default limit of 20 s reports a soft lockup while a kernel
-        # without preemption verifies a BPF program. The largest watchdog_thresh is 60 s, which
-        # raises the limit for soft lockups to 120 s.
+        # core. On a busy host, a kernel without preemption can verify a BPF program for longer than
+        # the default limit for soft lockups (20 s). The largest watchdog_thresh (60 s) raises the
+        # limit to 120 s.
         words += ["SUBTICK_EMULATED=1", "watchdog_thresh=60"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),

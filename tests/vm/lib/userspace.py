@@ -70,7 +70,8 @@ def repair_libm(root, triplet):
 
 
 def links_statically():
-    """True if this machine's static libraries are complete. On Debian 13, libelf.a is incomplete."""
+    """True if a program can be linked statically with libbpf on this machine. On Debian 13, libelf.a
+    is incomplete."""
     libraries = subprocess.run(["pkg-config", "--static", "--libs", "libbpf"],
                                capture_output=True, text=True)
     program = "int elf_end(void *); int main(void) { return elf_end(0); }"
@@ -121,8 +122,8 @@ endian = 'little'
 
 
 def bpf_compiler():
-    """Returns the version of the clang that builds the BPF programs. Other versions of clang generate other
-    instructions."""
+    """Returns the version of the clang that builds the BPF programs. Each version of clang generates
+    different instructions."""
     try:
         text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
     except OSError:

@@ -10,8 +10,7 @@ import userspace
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
 MOST = 1_000_000  # maximum number of instructions that the kernel accepts since Linux 5.2
-# Maximum ratio of the instructions of a BPF program to the saved limit of the program. If growth
-# were measured relative to MOST, the growth of small programs would be hidden.
+# Maximum ratio of the instructions of a BPF program to the saved limit of the program.
 GROWTH = 1.1
 # Growth by at most GRAIN instructions is not reported.
 GRAIN = 100

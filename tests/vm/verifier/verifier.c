@@ -4,7 +4,7 @@
  * uses. Prints the number of instructions that the verifier processed as JSON. Without the argument
  * `all`, only the sets of the brief list are loaded, because an emulated machine takes seconds for
  * each set of options. If the argument is the name of a set of runq, such as `serve`, only this set
- * is loaded. If the kernel refuses a BPF program of the named set, the verifier's log is printed.
+ * is loaded, and the verifier's log of a refused BPF program is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,8 +282,8 @@ static void all_of_load(void)
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
 	/*
-	 * Sets of load options with .wake have no limits of instructions, because these sets have
-	 * the same BPF programs as the set `load`, with the additional code of wake.
+	 * The sets with .wake have no limits of instructions, because their BPF programs are those
+	 * of the set `load` with the additional code of wake.
 	 */
 	try_load("serve: load and wake", false, bpf, (struct load_source_opts){.wake = true});
 	try_load("serve: load, wake and noise", false, bpf,

@@ -23,8 +23,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * Returns a copy of the input, followed by @extra zero bytes. The buffer has exactly this size, so
- * the address sanitizer detects any read beyond it. The caller frees the copy.
+ * Returns a copy of the input, followed by @extra zero bytes. The buffer is not longer, so the
+ * address sanitizer detects reads beyond the copy. The caller frees the copy.
  */
 static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 {

@@ -18,9 +18,8 @@ static void fuzz_kconfig(const char *text, size_t len)
 	exact = malloc(strlen(large) + 1);
 	FUZZ_CHECK(exact);
 	/*
-	 * strlen(large) is shorter than a value that contains a NUL byte. The buffer @exact is then
-	 * too small for the value, and kconfig_value() refuses the value. A file with NUL bytes is
-	 * not a kernel configuration.
+	 * If the value contains a NUL byte, @exact is too small, and kconfig_value() refuses the
+	 * value. Kernel configurations contain no NUL bytes.
 	 */
 	if (kconfig_value(&config, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
 		FUZZ_CHECK(!strcmp(large, exact));

@@ -17,8 +17,8 @@ struct names {
 };
 
 /*
- * Makes a report with a row per name of @names. The first byte of a name determines the number in
- * its row.
+ * Makes a report with a row per name of @names. The number in a row is computed from the first byte
+ * of the name.
  */
 static struct report *make(const struct names *names)
 {
@@ -142,7 +142,7 @@ static void check_csv(const struct report *report, const struct names *names)
 			FUZZ_CHECK(*p == (col == 7 ? '\n' : ','));
 			p++;
 			FUZZ_CHECK(shown && ((col != 2 && col != 3) || is_cell(buf, shown)));
-			/* The text output contains no terminal control sequence. */
+			/* CSV fields contain no control characters. */
 			for (const char *c = buf; *c; c++)
 				FUZZ_CHECK((unsigned char)*c >= ' ' && *c != 0x7f);
 			free(shown);

@@ -225,8 +225,8 @@ TEST(test_refusals)
 }
 
 /*
- * Programs built for another version of the library pass options of another size. The rules are
- * those of the kernel's copy_struct_from_user().
+ * Programs built for another version of the library pass options of another size, which are
+ * accepted by the rules of the kernel's copy_struct_from_user().
  */
 TEST(test_sizes)
 {

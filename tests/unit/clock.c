@@ -12,7 +12,7 @@ enum {
 	READING_NS = 20,
 	AWAY_NS = 2000000,
 	NR_READINGS = 64, /* maximum number of clock readings per test */
-	NR_LOST = 7,	  /* attempts (of eight) to read both clocks that a preemption disturbs */
+	NR_LOST = 7,	  /* preempted readings of both clocks, of eight attempts */
 };
 
 static const int64_t ahead_ns[] = {

@@ -185,8 +185,8 @@ TEST(test_percentiles)
 }
 
 /*
- * Limiting a table keeps the rows with the largest values in their original order. Of rows with
- * equal values the first are kept. A table without a ranking column keeps all rows.
+ * Limiting a table keeps the rows with the largest values in their original order. If values are
+ * equal, the first rows are kept. A table without a ranking column keeps all rows.
  */
 TEST(test_top)
 {
@@ -250,7 +250,7 @@ TEST(test_without_memory)
 	assert_true(at > 20);
 }
 
-/* Omitted rows are freed with their nested tables. A failed allocation is -ENOMEM. */
+/* Omitted rows are freed with their nested tables. report_check() reports a failed allocation. */
 TEST(test_top_without_memory)
 {
 	unsigned long failed = 1, at;

@@ -30,11 +30,11 @@ static struct {
 	} events[EVENTS];
 	int nr; /* number of opened events */
 	/*
-	 * True if another program uses the counter of the CPU. A pinned event then gets no counter,
-	 * and other events are multiplexed.
+	 * True if another program uses the counter of the CPU, so pinned events get no counter and
+	 * other events are multiplexed.
 	 */
 	bool taken[CPUS];
-	uint64_t ns, value;  /* value: hardware counter while subtick uses the counter alone */
+	uint64_t ns, value;  /* value: count of an event that is not multiplexed */
 	int open_rc;
 	struct rlimit limit;
 } pmu_model;
@@ -75,7 +75,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	if (!event->counts)
 		return -EBUSY;
 	*ret_count = (struct perf_count){pmu_model.value, pmu_model.ns, pmu_model.ns};
-	/* An event that shares the counter counts during a quarter of its enabled time. */
+	/* A multiplexed event counts during a quarter of its enabled time. */
 	if (!event->pinned && pmu_model.taken[event->cpu])
 		*ret_count = (struct perf_count){pmu_model.value / 4, pmu_model.ns, pmu_model.ns / 4};
 	return 0;
@@ -150,7 +150,7 @@ TEST_WITH(test_shared, setup, NULL)
 	counters_close(NULL);
 }
 
-/* A pinned event without a counter reads end of file; it is reopened as multiplexed event. */
+/* A pinned event that gets no counter is reopened as a multiplexed event. */
 TEST_WITH(test_taken, setup, NULL)
 {
 	struct counters *counters;

@@ -354,14 +354,14 @@ MACHINE_TEST(test_config_missing, machine_laptop)
 	expect("preemption", "warn", "unknown", "");
 	expect("accounting", "warn", "unknown", "");
 	expect("VETH", "warn", "unknown", "");
-	/* An unknown property is no reason to report that a command fails. */
+	/* Commands are reported as working although properties are unknown. */
 	expect_command("load", "full", "");
 	expect_command("audit", "full", "");
 }
 
 /*
- * The kernel mounts tracefs below debugfs at the first access. Until then mountinfo has no line for
- * tracefs.
+ * The kernel mounts tracefs below debugfs at the first access. Before this access mountinfo has no
+ * line for tracefs.
  */
 MACHINE_TEST(test_tracefs_places, machine_guest)
 {

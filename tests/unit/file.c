@@ -221,7 +221,7 @@ TEST(test_trim)
 	/* The allocator of a sanitizer does not return memory to the kernel. */
 	if (mallinfo2().fordblks > nr * size) {
 		meminfo_trim();
-		/* Each freed block shares its last page with a block that is still in use. */
+		/* A freed block shares its last page with a used block, which stays resident. */
 		assert_true(resident_bytes() < before - nr * size / 2);
 	}
 	for (size_t i = 0; i < nr; i++)

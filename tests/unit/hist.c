@@ -97,7 +97,7 @@ TEST(test_percentiles)
 	assert_int_equal(hist_total(count), 0);
 }
 
-/* Percentiles are interpolated by rank up to the bucket's end, and clamped to 0 and 100. */
+/* Percentiles are interpolated by rank within a bucket. -7 counts as 0 %, and 107 as 100 %. */
 TEST(test_percentile_exact)
 {
 	uint64_t count[HIST_NR] = {0};

@@ -153,8 +153,8 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 }
 
 /*
- * Without write permission the error message advises to become root. It does not claim that another
- * subtick is running.
+ * Without write permission the error message advises to become root, and does not claim that
+ * another subtick is running.
  */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {

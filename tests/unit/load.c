@@ -145,10 +145,7 @@ TEST(test_hotplug)
 
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
-	/*
-	 * A CPU has no load value in the window in which the CPU came online. The CPU has a load
-	 * value in the next window.
-	 */
+	/* A CPU has no load value in the window in which the CPU came online. */
 	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
 	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
 	assert_false(tsc_window(off, back).flags & LOAD_OFFLINE);
@@ -196,7 +193,7 @@ TEST(test_clamp_sides)
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_int_equal(w.part_ns[LOAD_PART_IDLE], SEC);
-	/* The closure error is computed before the parts are clamped. */
+	/* The closure error is computed before negative parts are set to 0. */
 	prev.part_ns[LOAD_PART_TASK] = SEC / 5;
 	cur.part_ns[LOAD_PART_IDLE] = SEC;
 	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
@@ -300,7 +297,7 @@ TEST(test_steal)
 	assert_int_equal(part_sum(&w), SEC);
 	assert_true(w.part_ns[LOAD_PART_STEAL] >= SEC / 11 - 6 &&
 		    w.part_ns[LOAD_PART_STEAL] <= SEC / 11);
-	/* Steal time is subtracted even from polling and halted time, but not from unknown time. */
+	/* Steal time is subtracted even from idle loop and polling, but not from unknown time. */
 	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 4, .busy_ratio = 0.25};
 	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 4;
 	w.part_ns[LOAD_PART_POLL_IDLE] = SEC / 4;
@@ -336,10 +333,7 @@ TEST(test_flags_format)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/*
-	 * Both flag names need 16 bytes with the NUL byte. A buffer of 15 bytes gets only the first
-	 * name.
-	 */
+	/* "offline,clamped" needs 16 bytes. A buffer of 15 bytes gets only the first name. */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

@@ -47,7 +47,7 @@ static u64 shim_filled(u32 mark)
 	}
 }
 
-/* Counters (slot) in which the BPF programs store the times of the simulated core. */
+/* Counters in which the BPF programs store the times of the simulated core. */
 static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
@@ -74,7 +74,7 @@ struct small_map {
 static struct small_map small_lines, small_even, small_odd;
 static struct load_task_now task_now;
 static struct noise_cpu noise_counts;
-static struct noise_sends send_counts[2]; /* indexed by the number of the core that sends the IPI */
+static struct noise_sends send_counts[2]; /* indexed by the core that sends the IPI */
 static u64 queued_words[NOISE_NR_QUEUED];
 
 static struct small_map *small_of(const void *map, size_t *ret_key)
@@ -206,10 +206,7 @@ static inline void to_task(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/*
- * Returns the sample that another core reads at @ns. Its parts must add up to the time since the
- * start.
- */
+/* Returns the sample that another core reads at @ns. The parts of the sample must add up to @ns. */
 static inline struct load_sample see_any(u64 ns)
 {
 	struct load_sample s;

@@ -13,8 +13,8 @@ struct record {
 	u32 cpu;
 	bool busy; /* the CPU was busy from its previous record to this record */
 	/*
-	 * An interrupt occurred in the idle period before this event. Only this event shows whether
-	 * the CPU halted again.
+	 * An interrupt occurred in the idle period before this event, which shows whether the CPU
+	 * halted again.
 	 */
 	bool tail;
 	bool is_switch, begins;
@@ -195,7 +195,7 @@ TEST(siblings)
 			tail_since[r->cpu] = r->at;
 			/*
 			 * After an interrupt in idle, readers count the time until the next event
-			 * as idle. This time is not checked, because the CPU may be busy.
+			 * as idle, although the CPU may be busy. Skip the check.
 			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
@@ -255,9 +255,9 @@ TEST(windows)
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_NONE], 200);
 	assert_true(c.closure_error_ratio == 0.0);
 	/*
-	 * If the two hyperthreads counted different times in which both were busy, the result is
-	 * the mean of both counts. The result is at most the busy time of each hyperthread, and at
-	 * least the sum of both busy times minus the window.
+	 * If the hyperthreads counted different times with both hyperthreads busy, the result is
+	 * the mean of the two counts. The upper limit is the smaller busy time, and the lower limit
+	 * is the sum of the busy times minus the window.
 	 */
 	c = core_of(600, 500, 320, 300, 0);
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_ALL], 310);

@@ -21,7 +21,7 @@ static const struct scenario {
 	u32 vec;
 	u64 vec_ns, vec_count;
 } scenarios[] = {
-	/* The interrupt that wakes the core has no tracepoint. The first event is the softirq. */
+	/* The interrupt that wakes the core has no tracepoint: the first event is the softirq. */
 	{.events = "1000 idle 1; 3000 softirq 3 3500; 3600 exit; 3700 task", .end = 4000,
 	 .parts = {P(IDLE) = 2000, P(SOFTIRQ_ON_IDLE) = 500, P(TASK) = 300, P(IDLE_LOOP) = 1200},
 	 .vec = 3, .vec_ns = 500, .vec_count = 1},
@@ -40,7 +40,7 @@ static const struct scenario {
 	/* The first event is the exit of a handler that began before the measurement. */
 	{.events = "300 irq-", .end = 1000, .first = &task,
 	 .parts = {P(HARDIRQ) = 300, P(TASK) = 700}},
-	/* At a second exit without an entry, the entry event was lost. */
+	/* A second exit without an entry shows that the entry event was lost. */
 	{.events = "300 irq-; 2000 irq-", .end = 2000, .first = &task,
 	 .parts = {P(HARDIRQ) = 300, P(TASK) = 1700}, .odd_edges = 1},
 	{.events = "1000 task; 1500 irq-; 2000 irq 2100", .end = 3000,
@@ -49,10 +49,7 @@ static const struct scenario {
 	{.events = "1000 task; 2000 softirq+ 3; 3000 softirq 1 3500", .end = 4000,
 	 .parts = {P(SOFTIRQ_ON_TASK) = 1500, P(TASK) = 1500, P(IDLE_LOOP) = 1000},
 	 .odd_edges = 1, .vec = 1, .vec_ns = 500, .vec_count = 1},
-	/*
-	 * On PREEMPT_RT a softirq runs in a task. The softirq is preempted and continues with this
-	 * task.
-	 */
+	/* On PREEMPT_RT a softirq runs in a task, and is preempted and resumed with the task. */
 	{.events = "1000 task; 1500 softirq+ 3; 2000 other; 2500 irq 2600; 4000 task; 4300 softirq- 3",
 	 .end = 5000, .rt = true,
 	 .parts = {P(SOFTIRQ_ON_TASK) = 800, P(TASK) = 3100, P(HARDIRQ) = 100, P(IDLE_LOOP) = 1000},
@@ -252,8 +249,8 @@ TEST_WITH(cut_in_two, reset, NULL)
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
-	 * The softirq occurred while the BPF program stored the new context. Both softirq events
-	 * count as unexpected, and the softirq's time counts for the stored context.
+	 * The softirq occurred while the BPF program stored the new context. Entry and exit of the
+	 * softirq count as unexpected, and the softirq's time counts for the stored context.
 	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);

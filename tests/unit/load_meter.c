@@ -82,10 +82,7 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/*
- * Simulated second source: it shows twice the load of the first source, and has no parts, like
- * /proc/stat.
- */
+/* Simulates /proc/stat as second source, without parts: twice the load of the first source. */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -175,10 +172,7 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/*
- * Stolen time of 5 % does not count as busy time. It shortens every other part by 5 %, and only
- * once.
- */
+/* Stolen time of 5 % does not count as busy time, and is subtracted from the other parts once. */
 TEST(test_steal)
 {
 	struct meter *meter;

@@ -26,7 +26,7 @@ static bool exit_first;
 
 static struct task_struct *const schedule_tasks[NR_TASKS] = {&idle, &task, &other, &ksoftirqd};
 
-/* True state of the simulated core. */
+/* State of the simulated core, and the times that the counters must have. */
 static struct {
 	u64 now, random;
 	u64 part_ns[LOAD_NR_PARTS], vec_ns[LOAD_NR_VECS], vec_count[LOAD_NR_VECS];

@@ -11,11 +11,11 @@
 struct script_word {
 	const char *word;
 	void (*run)(u64 ns, const u64 *arg); /* @arg: the numbers after the word, else 0 */
-	struct task_struct *task; /* the core switches to this task; replaces @run */
+	struct task_struct *task; /* task to switch to; if it is set, @run is not called */
 	bool preempts;
 };
 
-static u64 script_start; /* is added to the times of all events */
+static u64 script_start; /* time of the script's start, added to the time of each event */
 static bool script_preempts; /* true while a task preempts another task */
 static void (*script_switch)(u64 ns, struct task_struct *next) = to_task;
 
@@ -91,8 +91,8 @@ static inline void script_softirq(u64 ns, const u64 *arg)
 }
 
 /*
- * Words of scripts: "idle STATE", "exit", "irq END", "softirq VECTOR END". A word with + or - is
- * only the start or the end: "irq+", "irq-", "softirq+ VECTOR", "softirq- VECTOR".
+ * Words of scripts: "idle STATE", "exit", "irq END", "softirq VECTOR END". Words for only the start
+ * (+) or the end (-): "irq+", "irq-", "softirq+ VECTOR", "softirq- VECTOR".
  */
 #define LOAD_WORDS                                                                                 \
 	{"idle", .run = script_idle}, {"exit", .run = script_exit}, {"irq", .run = script_irq},    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests reading the counters of a core (slot): without events, with events after the clock was
- * read, and half-written.
+ * Tests reading the counters of a core: without events, with events after the clock was read, and
+ * with half-written counters.
  */
 #include "measure/load/slot.h"
 

@@ -133,8 +133,8 @@ TEST_WITH(test_hotplug, setup, NULL)
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/*
-	 * The CPU comes online. Its number of hotplug steps changes in this window, but not in the
-	 * next.
+	 * CPU 1 comes online, which changes hotplug_steps in this window, but not in the next
+	 * window.
 	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;

@@ -91,7 +91,7 @@ TEST_WITH(lines_close, reset, NULL)
 
 	/*
 	 * On arm64 the event with an IPI's reason occurs inside the interrupt handler. The whole
-	 * time of the handler is charged to this reason.
+	 * time of the handler is charged to the IPI's reason.
 	 */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
@@ -287,7 +287,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_string_equal(t.list[1].comm, "(at the end)");
 	/*
 	 * The map of the new window has 1,050 ns of the task `other`. The previous window already
-	 * has 50 ns of them.
+	 * counted 50 ns of this time.
 	 */
 	to(3000, &other);
 	to(4000, &idle);

@@ -243,8 +243,8 @@ TREE_TEST(test_totals)
 	assert_int_equal(psi.some_ns, 5000);
 	assert_true(psi.full_ns == UINT64_MAX);
 	/*
-	 * In the CPU pressure file of the whole machine, the line "full" is always 0. The full time
-	 * is therefore unknown.
+	 * In the CPU pressure file of the whole machine, the line "full" is always 0, so the full
+	 * time is unknown.
 	 */
 	assert_int_equal(read_text(tree, PSI_CPU_NODE,
 				   "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"

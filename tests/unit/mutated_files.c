@@ -27,7 +27,7 @@ static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
 
-/* Replaces the value after a random colon. The result is usually valid JSON. */
+/* Replaces the value after a random colon, mostly by another valid JSON value. */
 static char *replace_value(const char *text)
 {
 	const char *at = text + next_random() % strlen(text), *end;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the conversion to Prometheus native histograms. The total count stays the same. Values lie
- * outside of their native bucket by at most 1.6 %.
- */
+/* Tests the conversion to Prometheus native histograms. The total count stays the same. */
 #include "stats/hist.h"
 
 #include <math.h>
@@ -40,7 +37,7 @@ static unsigned int word_of(uint64_t value_ns)
 }
 
 /*
- * Each bucket of subtick is counted in one native bucket. Its values lie outside of the native
+ * Each bucket of subtick is counted in one native bucket. A value exceeds the limits of its native
  * bucket by at most 1.6 %.
  */
 TEST(test_fine)
@@ -69,10 +66,7 @@ TEST(test_fine)
 				assert_true((value - to) / value < 0.016);
 		}
 	}
-	/*
-	 * Some values must lie outside of their native bucket, else the limit of 1.6 % is not
-	 * tested.
-	 */
+	/* Some values must exceed their native bucket, to test the limit of 1.6 %. */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
 	assert_int_equal(word_of(UINT64_MAX), native_fine.nr);
 }
@@ -100,7 +94,7 @@ TEST(test_sample)
 	assert_int_equal(-sum, llround((double)total / 0.3));
 }
 
-/* Each boundary of the coarse scale is the upper bound of a native bucket, rounded down to ns. */
+/* Each native_le_ns() is the upper bound of a native bucket, rounded down to ns. */
 TEST(test_coarse)
 {
 	for (unsigned int i = 0; i < NATIVE_NR_LE; i++) {

@@ -141,7 +141,7 @@ TEST_WITH(victims, begin, end)
 	assert_int_equal(hit(100)->count[NOISE_SOFTIRQ], 1);
 	assert_int_equal(hit(100)->pid, 10);
 	assert_string_equal(hit(100)->comm, "work");
-	/* The task slept while the kernel thread ran, so it lost no time to the thread. */
+	/* The kernel thread took no time from the task, because the task slept. */
 	expect_hit(200, 50, 0, 0, 50);
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
 	expect_hit(NOISE_ON_THREAD, 20, 0, 0, 20);
@@ -232,7 +232,7 @@ TEST_WITH(senders, begin, end)
 
 /*
  * A process that sent more than half of the IPIs is named, with a lower bound of its IPIs. IPIs
- * sent by interrupt handlers count for no process.
+ * sent by interrupt handlers are not charged to the interrupted process.
  */
 TEST_WITH(sending_process, begin, end)
 {
@@ -322,7 +322,7 @@ static u64 called(u32 from, u32 to, const char *name)
 	return count;
 }
 
-/* A function called on another core is named by its symbol. Without a symbol it has no name. */
+/* A function called on another core is named by its symbol, or has no name. */
 TEST_WITH(calls, begin, end)
 {
 	const struct cpuset all = {{~0UL}};
@@ -364,8 +364,8 @@ TEST_WITH(calls, begin, end)
 }
 
 /*
- * If the table of called functions is full, calls of further functions are counted as lost. Their
- * IPIs are still counted.
+ * If the table of called functions is full, calls of further functions are counted as lost. The
+ * table of senders loses no IPIs of these calls.
  */
 TEST_WITH(calls_lost, begin, end)
 {
@@ -403,7 +403,7 @@ TEST_WITH(threads, begin, end)
 	assert_int_equal(hit(100)->pid, 10);
 }
 
-/* The time of softirqs inside ksoftirqd counts only as time of the thread ksoftirqd. */
+/* Softirqs inside ksoftirqd count only as time of the thread ksoftirqd. */
 TEST_WITH(in_ksoftirqd, begin, end)
 {
 	play("1000 ksoftirqd; 1100 softirq 3 1900; 2000 task");
@@ -539,8 +539,8 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
-	 * After such a late event the longest time of the next window is unknown (0). It is known
-	 * again after a longer interrupt.
+	 * After the late event the longest time of the next window is unknown (0), until a longer
+	 * interrupt occurs.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);

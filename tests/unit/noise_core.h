@@ -74,7 +74,7 @@ static inline struct load_sample window(u64 ns)
 	return s;
 }
 
-/* Words of scripts: those of LOAD_WORDS, and the device interrupts "nvme END" and "eth END". */
+/* Words of scripts: LOAD_WORDS, and the device interrupts "nvme END" and "eth END". */
 #define NOISE_WORDS LOAD_WORDS, {"nvme", .run = script_nvme}, {"eth", .run = script_eth}
 
 #endif

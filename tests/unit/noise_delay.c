@@ -82,7 +82,7 @@ static void queue(u64 ns, struct work_struct *work)
 	load_work_queue_noise(args);
 }
 
-/* Workers and work items by their number in scripts. */
+/* Scripts refer to workers and work items by their index in these arrays. */
 static struct worker *const workers[] = {&worker, &other_worker, &bh_worker};
 static struct work_struct *const works[] = {&writeback, &pages};
 
@@ -102,8 +102,8 @@ static void script_end_work(u64 ns, const u64 *arg)
 }
 
 /*
- * Words of scripts: those of NOISE_WORDS, "raise VECTOR", "queue WORK", "start WORKER WORK" and
- * "end WORKER".
+ * Words of scripts: NOISE_WORDS, "raise VECTOR", "queue WORK", "start WORKER WORK" and "end
+ * WORKER".
  */
 static const struct script_word script_words[] = {
 	NOISE_WORDS, {"raise", .run = script_raise}, {"queue", .run = script_queue},
@@ -170,7 +170,7 @@ TEST_WITH(raise_unseen, begin, end)
 TEST_WITH(work_time, begin, end)
 {
 	play("500 queue 0; 1000 kworker; 2000 start 0 0; 2100 nvme 2200; 2200 softirq 1 2500; "
-	     /* While the first worker sleeps, another worker executes another work item. */
+	     /* While worker 0 sleeps, worker 1 executes work item 1. */
 	     "3000 kworker_2; 3050 queue 1; 3100 start 1 1; 3200 end 1; "
 	     "3300 kworker; 4000 end 0; 5000 swapper");
 	window(6000);
@@ -213,10 +213,7 @@ TEST_WITH(open_work, begin, end)
 	assert_int_equal(lists.nr_functions, 0);
 }
 
-/*
- * Since Linux 6.9 work of a WQ_BH queue runs in a softirq. Here the softirq interrupts another work
- * item.
- */
+/* A softirq that executes work of a WQ_BH queue (since Linux 6.9) interrupts another work item. */
 TEST_WITH(work_in_softirq, begin, end)
 {
 	play("1000 kworker; 1500 start 0 0; 2000 softirq+ 6; 2100 start 2 1; 2200 nvme 2300; "

@@ -35,8 +35,8 @@ TEST(limits_refused)
 }
 
 /*
- * A core exceeds the limits if one of its values is above its limit. A value equal to its limit is
- * not above. A core without values exceeds no limit.
+ * A core exceeds the limits if a value is above its limit, not equal to the limit. A core without
+ * values exceeds no limit.
  */
 TEST(verdicts)
 {

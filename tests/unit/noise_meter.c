@@ -23,8 +23,8 @@ static uint64_t next_hotplug_steps;
 static int opened, closed;
 
 /*
- * Each step has 20 ms of tasks (4 ms of them a kernel thread), 5 ms of hardirqs and 3 ms of
- * softirqs. The core is idle for the rest.
+ * Each step has 20 ms of tasks (4 ms of them a kernel thread), 5 ms of hardirqs, 3 ms of softirqs,
+ * and idle time.
  */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {

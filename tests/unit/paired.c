@@ -129,8 +129,7 @@ struct tally {
 
 /*
  * Simulates experiments with ten pairs of rounds. Both rounds of a pair have the same random
- * factor, as if other programs load the machine. The factor varies more than the noise of a single
- * round.
+ * factor, as if other programs load the machine.
  */
 static struct tally simulate(double effect, double noise, int experiments)
 {
@@ -278,8 +277,8 @@ TEST(test_ranges)
 	after.count = 4;
 	assert_false(unpaired_ranges(&before, &after).changed);
 	/*
-	 * The ratio is undefined, because a mean is 0. The value counts as changed, because the
-	 * ranges before and after the change are disjoint.
+	 * The ratio is undefined, because the mean before the change is 0. The value counts as
+	 * changed, because the ranges before and after the change are disjoint.
 	 */
 	before = (struct moments){.count = 5};
 	after.count = 5;
@@ -289,7 +288,7 @@ TEST(test_ranges)
 	assert_false(unpaired_ranges(&before, &after).changed);
 }
 
-/* The interval contains the true ratio in 95 %, also for unequal sizes or spreads. */
+/* The interval contains the true ratio in 95 % of the runs, also for unequal sizes or spreads. */
 TEST(test_unpaired_coverage)
 {
 	for (int ratio = 1; ratio <= 3; ratio++) {

@@ -49,10 +49,7 @@ static void against_sorting(uint32_t above_ppm, unsigned int seed, int *ret_reac
 	srandom(seed);
 	assert_false(percentile_watch_look(&watch, &now, &window));
 	for (size_t look = 0; look < NR_LOOKS; look++) {
-		/*
-		 * Each look adds random values. The share of values above LIMIT is close to
-		 * @above_ppm.
-		 */
+		/* Add random values. The share of values above LIMIT is close to @above_ppm. */
 		size_t first = look < PERCENTILE_LOOKS ? 0 : look - PERCENTILE_LOOKS + 1, nr;
 		uint64_t most = LIMIT * 1000000ULL / (1000000 - above_ppm) +
 				(uint64_t)random() % 3 * above_ppm / 10000;

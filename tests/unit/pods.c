@@ -229,8 +229,8 @@ TREE_TEST(cut_ids)
 	pods_refresh(pods);
 	check_names(pods, STATIC, ID, "shop", pod, "nginx");
 	/*
-	 * A truncated container ID matches only a container of the same pod, and only if all
-	 * remaining digits match.
+	 * A truncated container ID matches only containers of the same pod whose ID begins with the
+	 * truncated ID.
 	 */
 	check_names(pods, UID, ID, "", "", "");
 	check_names(pods, NULL, ID, "", "", "");

@@ -47,10 +47,7 @@ TEST(test_offline_gap)
 	for (int cpu = 1; cpu < 5; cpu++)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
-	/*
-	 * If the caller's array is too short for all CPUs, only the first CPUs are written, and
-	 * nothing beyond the array.
-	 */
+	/* CPUs that do not fit into the caller's array are omitted. */
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(cpus[0].nr_cols, 4);

@@ -73,8 +73,8 @@ TEST(test_nearest)
 }
 
 /*
- * Makes a native histogram from cumulative counts: 3 waits in the zero bucket, 0 and 4 in the next
- * two, 300 above the last boundary.
+ * Makes a native histogram from cumulative counts: 3 waits in the zero bucket, 0 and 4 waits in the
+ * next buckets, 300 waits above the last boundary.
  */
 TEST(test_coarse)
 {
@@ -110,7 +110,7 @@ TEST(test_coarse)
 
 /*
  * A span is a list of consecutive buckets. A gap of two empty buckets is filled with zeros, and a
- * gap of three begins a new span.
+ * gap of three empty buckets begins a new span.
  */
 TEST(test_fine)
 {

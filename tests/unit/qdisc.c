@@ -69,7 +69,7 @@ TEST(test_look)
 
 	/*
 	 * subtick does not restore the kernel's default discipline, disciplines of other devices,
-	 * and the default children of mq.
+	 * or the default children of mq.
 	 */
 	message = dumped(5, TC_H_ROOT, 0, "mq", NULL, 0);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);

@@ -105,9 +105,10 @@ TEST(test_ragged)
 }
 
 /*
- * Keys of other programs may contain dots. The columns of one object, such as a.b and a.d, may be
- * separated by other columns. The name of an object may equal another key of the report, or may
- * need escapes in JSON. Writing, reading and writing a report again gives the same JSON.
+ * Keys in reports of other programs may contain dots. The columns of one object, such as a.b and
+ * a.d, may be separated by other columns. The name of an object may equal another key of the
+ * report, or may need escapes in JSON. Writing, reading and writing a report again gives the same
+ * JSON.
  */
 TEST(test_foreign_objects)
 {

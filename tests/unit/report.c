@@ -43,8 +43,8 @@ TEST(test_out_of_range)
 }
 
 /*
- * Builds a report with every setter, so that each array grows. The results of the setters are
- * ignored, as meters do.
+ * Builds a report with every setter, so that each array grows. Like the meters, ignores the results
+ * of the setters.
  */
 static struct report *build(void)
 {
@@ -99,8 +99,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * view_write() refuses a report in which an allocation failed. The report is complete if a later
- * call replaced the string of the failed allocation.
+ * view_write() refuses a report in which an allocation failed, unless a later call replaced the
+ * string of the failed allocation.
  */
 TEST(test_build_without_memory)
 {

@@ -66,8 +66,8 @@ TEST(test_blame)
 }
 
 /*
- * A blame row that a core has reserved but not written does not hide later rows. The reader returns
- * the row after it was written.
+ * A blame row that a core has reserved but not written does not hide later rows. After the core has
+ * written the row, the reader returns it.
  */
 TEST(test_blame_unwritten)
 {
@@ -95,10 +95,7 @@ static bool seven_ended(const void *arg, uint64_t key)
 	return key == 7;
 }
 
-/*
- * While a core creates a blame row for an ended group, the row is not given to another pair of
- * victim and culprit.
- */
+/* A blame row of an ended group is not reused while a core is still creating the row. */
 TEST(test_blame_in_the_making)
 {
 	const uint64_t retired[] = {7};

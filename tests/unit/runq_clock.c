@@ -64,7 +64,7 @@ static s64 look(struct core *core, u64 past, u64 late)
 	return (s64)found - (s64)late;
 }
 
-/* The run queue's clock lags at every second switch. Wake-ups that preempt a busy task do this. */
+/* The run queue's clock lags at each odd switch, as at wake-ups that preempt a busy task. */
 static s64 worst_of(struct core *core, int looks, u64 past)
 {
 	s64 worst = 0;
@@ -143,7 +143,7 @@ TEST(test_long_silence)
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
 	/*
-	 * The core switches once in two days. The drift of the clocks in this time must not count
+	 * The core does not switch for two days. The drift of the clocks in two days must not count
 	 * as lag.
 	 */
 	assert_true(look(&core, 2 * 86400 * S, 2 * US) <= 0);

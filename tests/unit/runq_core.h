@@ -79,7 +79,7 @@ static struct {
 	u32 nr_rows, max_rows; /* current and maximum number of pairs in the map row_of */
 	u32 free_row[NR_BLAME], nr_free_rows;  /* stack of freed blame rows */
 	u32 new_row[NR_CPUS], new_at, new_end; /* queue of new blame rows */
-	bool competitor; /* true if another core is first to create the blame row of a new pair */
+	bool competitor; /* true if another core creates the blame row of a new pair first */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
@@ -333,7 +333,7 @@ static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64
 	runq_le_counts(&scale, &hist, le, nr, ret_counts);
 }
 
-/* Returns the total wait time. BPF programs keep a sum only for groups outside the first chunk. */
+/* Returns the total wait time, computed like wait_sum() in lib/measure/runq/kernel.c. */
 static inline u64 fake_waited(void)
 {
 	struct runq_shape shape = fake_shape();
@@ -407,8 +407,8 @@ static inline void fake_clock(u32 cpu)
 }
 
 /*
- * Simulates sched_info_enqueue() of kernel/sched/stats.h. The run queue's clock was updated just
- * before.
+ * Simulates sched_info_enqueue() of kernel/sched/stats.h, which the kernel calls just after it has
+ * updated the run queue's clock.
  */
 static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
 {

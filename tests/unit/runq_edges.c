@@ -3,8 +3,8 @@
 #include "runq_switch.h"
 
 /*
- * The start of a wait is unknown if the task was queued before the BPF programs were attached, or
- * was preempted on its way to sleep. Such waits are not counted.
+ * Waits with an unknown start are not counted: the task was queued before the BPF programs were
+ * attached, or was preempted on its way to sleep.
  */
 TEST_WITH(unknown_start, reset, NULL)
 {
@@ -59,7 +59,7 @@ TEST_WITH(odd_corrections, reset, NULL)
 }
 
 /*
- * A task is preempted while the run queue's clock lags and its table entry belongs to another task.
+ * A task whose table entry belongs to another task is preempted while the run queue's clock lags.
  * The measured wait begins at the preemption.
  */
 TEST_WITH(late_with_a_twin, reset, NULL)
@@ -379,7 +379,7 @@ TEST_WITH(blame_full, reset, NULL)
 }
 
 /*
- * Two cores create a blame row for the same pair. Both use the row that was created first, and the
+ * Two cores create a blame row for the same pair. The row that was created first is used, and the
  * second row is freed.
  */
 TEST_WITH(blame_rival, reset, NULL)
@@ -460,7 +460,7 @@ TEST_WITH(boundaries, reset, NULL)
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
 	}
-	/* If a wait's bucket contains no boundary, the wait is not counted at the last boundary. */
+	/* A wait in a bucket without a boundary must not count at the last boundary. */
 	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
 	wake(20000000, &task[1]);
 	swap(20000000 + 500, &idle, &task[1], true);
@@ -577,8 +577,8 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * A hash of the run time decides whether a wait is sampled. The idle task's run time is always 0,
- * and its hash must not select the slow path.
+ * A hash of the run time decides whether a wait is sampled. The hash of the idle task's run time,
+ * which is always 0, must not select the slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
@@ -600,7 +600,7 @@ TEST_WITH(idle_in_no_sample, reset, NULL)
 	assert_int_equal(cores[0].runq.switches, 1);
 }
 
-/* Wakes a task on an idle core, each time 2000 ns before the switch. */
+/* Wakes task 1 on an idle core @rounds times, 2000 ns before each switch. */
 static u64 sleep_for(u64 period, u32 rounds)
 {
 	u64 before = fake_waited(), start = shim_now - 200000000;
@@ -615,8 +615,8 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The stored difference between CLOCK_MONOTONIC and the run queue's clock is stale after idle. Both
- * clocks must be read again.
+ * The stored difference between CLOCK_MONOTONIC and the run queue's clock is stale after idle, so
+ * the BPF programs must read the clocks again.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {

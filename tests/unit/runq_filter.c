@@ -44,7 +44,7 @@ TEST_WITH(test_without_rules, setup, NULL)
 	assert_false(never(service) || never(nginx) || never(unnamed));
 }
 
-/* Rules by path and by QoS class need no name. These rules apply as soon as the cgroup is found. */
+/* Rules by path and by QoS class need no name, so they apply as soon as the cgroup is found. */
 TEST_WITH(test_by_path, setup, NULL)
 {
 	rule(false, "cgroup=/system.slice");

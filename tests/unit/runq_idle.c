@@ -160,7 +160,7 @@ TEST(test_windows)
 	assert_int_equal(rows[0].waits.wait_ns, 200);
 	assert_int_equal(rows[1].key.group, 33);
 	assert_int_equal(rows[1].waits.wait_ns, 900);
-	/* runq_idle_since() sorts the snapshot `now`, because the next call searches `now`. */
+	/* runq_idle_since() must sort the snapshot `now`, which the next call searches. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }

@@ -55,8 +55,8 @@ static void changes_cgroup(int (*by)(u64 *))
 }
 
 /*
- * A task moves from an excluded to a measured cgroup. Its waits in the excluded cgroup are not
- * charged to the measured cgroup.
+ * A task moves from an excluded to a measured cgroup. The task's waits in the excluded cgroup are
+ * not charged to the measured cgroup.
  */
 static void comes_from_unwanted(int (*by)(u64 *))
 {
@@ -310,7 +310,7 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7000);
 		assert_int_equal(walk(), 7000);
 	}
-	/* Of the tasks that share an entry, the task whose PID is in the entry is freed last. */
+	/* The task whose PID is in the shared entry is freed last. */
 	for (u32 i = 3; i-- > 0;) {
 		task[i].sched_info.run_delay++;
 		runq_free(NULL, &task[i]);

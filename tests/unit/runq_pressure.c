@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests pressure, the time for which tasks of a cgroup wait, on a simulated machine with a random
- * schedule. The test computes the expected times itself.
+ * Tests pressure (waiting time of a cgroup's tasks) on a simulated machine with a random schedule.
  */
 #include "test.h"
 
@@ -337,7 +336,7 @@ static const struct runq_pressure_group *group_with(int g)
 	return NULL;
 }
 
-/* Ends a window for all groups, and adds the window's pressure times to @sum, over all windows. */
+/* Ends a window for all groups, and adds the window's pressure times to @sum. */
 static void cut(struct runq_pressure_times *base, struct runq_pressure_times *sum, u64 *was)
 {
 	struct runq_pressure_times more;
@@ -413,8 +412,8 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 }
 
 /*
- * Two tasks share a table entry, which the task woken last uses. Only waits of the task woken first
- * are lost.
+ * Two tasks share a table entry. The task woken last uses the entry, so only the wait of the task
+ * woken first is lost.
  */
 TEST_WITH(test_shared_entry, reset, NULL)
 {

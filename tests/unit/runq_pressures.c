@@ -110,7 +110,7 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 	assert_int_equal(runq_window_pressure(w, p, NULL, filter, NULL, &err), 0);
 }
 
-/* Only container and service have tasks. Names of parents are derived from their paths. */
+/* Only the container and the service have tasks. Names of parents are derived from the paths. */
 TEST_WITH(test_names, reset, done)
 {
 	static const char *const paths[] = {"/", "/kubepods", POD, LEAF, "/ssh"};

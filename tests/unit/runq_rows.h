@@ -15,13 +15,13 @@ static struct runq_row rows_memory[RUNQ_NR_BLAME];
 static struct runq_pair_cell rows_cells[ROWS_CPUS * RUNQ_NR_PAIRS];
 static struct core_block rows_cores[ROWS_CPUS];
 static uint32_t rows_free[RUNQ_NR_BLAME];
-static size_t rows_nr_free, rows_pairs; /* numbers of free blame rows and of victim-culprit pairs */
+static size_t rows_nr_free, rows_pairs; /* free blame rows, and pairs of victim and culprit */
 static uint32_t rows_new; /* number of the last row that was put into the queue of new blame rows */
 static struct runq_blame_table rows_table;
 
 /*
  * Simulates an update of the map of free blame rows or of new blame rows. Returns false if @fd is
- * another map.
+ * neither of the two maps.
  */
 static inline bool rows_update(int fd, const void *value)
 {

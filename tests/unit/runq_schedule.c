@@ -383,8 +383,8 @@ static void check_all(void)
 		unbooked += pc->missing_ns;
 	}
 	/*
-	 * With causes, the slow path counts all waits and the fast path only sampled waits. The
-	 * total cannot be compared with the true wait time.
+	 * With causes, the slow path counts all waits and the fast path only sampled waits, so the
+	 * total differs from the true wait time.
 	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
@@ -437,7 +437,7 @@ TEST(pairs_collide)
 
 	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
-		pairs_area[i].pair = 1; /* pair of keys that no group has */
+		pairs_area[i].pair = 1; /* occupied: no pair of groups has this value */
 	sim_begin();
 	for (u32 i = 0; i < 6000; i++)
 		sim_step();
@@ -498,8 +498,8 @@ static void leave_out(u32 group)
 }
 
 /*
- * The counters of excluded groups do not change, and blame has them as culprit RUNQ_KEY_EXCLUDED.
- * The counters of all other groups have every wait.
+ * The counters of excluded groups do not change. In blame, excluded groups are the culprit
+ * RUNQ_KEY_EXCLUDED. All waits of groups that are not excluded are counted.
  */
 TEST(filtered)
 {

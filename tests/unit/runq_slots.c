@@ -18,7 +18,7 @@
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
 #define NR_LE	  1
-#define LE_NS	  2500 /* the only boundary in counter slots without a fine histogram */
+#define LE_NS	  2500 /* the only bucket boundary of counter slots without a fine histogram */
 
 static uint64_t now_ns;
 static uint32_t free_slot[16 * RUNQ_CHUNK];
@@ -117,7 +117,7 @@ static int teardown(void **state)
 	}                                                                                              \
 	TEST_WITH(test, setup, teardown)
 
-/* Computes the slot reference of a counter slot as the BPF programs do. */
+/* Returns the number by which BPF programs refer to counter slot @slot. */
 static uint32_t slot_ref_of(uint32_t slot)
 {
 	if (slot < slots.chunks.first_slots)
@@ -177,7 +177,7 @@ static void scan_after(uint64_t ns)
 	assert_int_equal(runq_slots_scan(&slots, true, &err), 0);
 }
 
-/* Checks the row of a group in the last window. Fails if the group has two rows. */
+/* Checks the row of a group in the last window. */
 static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t max_ns, bool ended)
 {
 	unsigned int found = 0;
@@ -199,8 +199,8 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /*
- * A BPF program stores the count and the time of a wait separately. Neither is lost if a window
- * ends between the two stores.
+ * A BPF program stores the count and the time of a wait separately. A window that ends between the
+ * two stores loses neither the count nor the time.
  */
 TEST_BOTH(test_between_stores)
 {
@@ -229,7 +229,7 @@ TEST_WITH(test_others, setup, teardown)
 	expect("(other)", 2, 140, 70, false);
 }
 
-/* All waits of an ended cgroup are counted. The slot's next cgroup starts at 0. */
+/* All waits of an ended cgroup are counted. The next cgroup in the counter slot starts at 0. */
 TEST_BOTH(test_slot_changes_hands)
 {
 	size_t before = nr_free;
@@ -240,15 +240,15 @@ TEST_BOTH(test_slot_changes_hands)
 	group_ends(5);
 	waits(5, 1, 500, 1);
 	scan_after(NSEC_PER_MSEC);
-	/* Another wait of the removed group delays the reuse of its counter slot. */
+	/* A further wait of the removed group delays the reuse of the counter slot. */
 	waits(5, 0, 600, 1);
 	scan_after(60 * NSEC_PER_MSEC);
 	scan_after(10 * NSEC_PER_MSEC);
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
 	/*
-	 * The ended group 105 is no longer in the index and in the entries of its tasks. Its
-	 * counter slot 5 is free again.
+	 * The index and the entries of the tasks no longer refer to the ended group 105. Counter
+	 * slot 5 is free again.
 	 */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
@@ -314,8 +314,8 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
 	/*
-	 * Counter slot 6 of an excluded group is reused. The filter rules are applied to the name
-	 * of the new group.
+	 * A new group gets counter slot 6 of an excluded group. The filter rules are applied to the
+	 * name of the new group.
 	 */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
@@ -388,8 +388,8 @@ TEST_WITH(test_key_before_name, setup, teardown)
 }
 
 /*
- * A reader may see the change counter grow before it sees the key of the new group. Therefore two
- * scans follow each growth.
+ * A reader may see the growth of the change counter before the key of the new group, so the slots
+ * are scanned twice after each growth.
  */
 TEST_WITH(test_change_before_key, setup, teardown)
 {
@@ -570,7 +570,7 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);
-	/* Group 107 begins. Only the next scan finds the counter slot of group 107. */
+	/* Group 107 begins. The next scan finds the counter slot of group 107. */
 	rows_charge(105, 107, 10);
 	window_with_blame();
 	group_begins(7, 107, "c");

@@ -161,10 +161,7 @@ TEST(test_tables)
 			assert_int_equal(in[bucket], 0);
 		}
 	}
-	/*
-	 * The range of most table entries contains no boundary. The fast path can use these
-	 * entries.
-	 */
+	/* Most entries have a range without a boundary. The fast path can use such entries. */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
 	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);

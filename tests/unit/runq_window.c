@@ -239,7 +239,7 @@ TEST_WITH(test_verdict, setup, teardown)
 }
 
 /*
- * An interpolated percentile can exceed the longest wait. It is reduced to the longest wait before
+ * An interpolated percentile that exceeds the longest wait is reduced to the longest wait before
  * output and before the comparison with limit_ns.
  */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
@@ -376,7 +376,7 @@ static void add(struct runq_waits_list *waits, uint64_t key, const char *path, u
 TEST(test_merge)
 {
 	struct runq_waits_list waits = {0};
-	/* The list has two rows of /a with one key. One of the two rows of /a has ended. */
+	/* Two rows have the same key, and one of the two rows has ended. */
 	add(&waits, 7, "/a", 30, true);
 	add(&waits, 5, "/b", 40, false);
 	add(&waits, 7, "/a", 20, false);

@@ -376,7 +376,7 @@ TREE_TEST(many_without_file)
 	pods_close(pods);
 }
 
-/* Appends "key.key=value;" to the result. The key of an array member is its index. */
+/* Appends "key.key=value;" to said[]. The key of an array member is its index. */
 static void note_place(void *arg, const struct json_path *place, struct pod_text value)
 {
 	size_t len = strlen(said);

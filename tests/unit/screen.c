@@ -110,8 +110,8 @@ static void type(struct screen *screen, const char *keys)
 }
 
 /*
- * Types the keys of each step {keys, shows, hides}. Then the screen must contain the text `shows`
- * and must not contain `hides`.
+ * Types the keys of each step {keys, shows, hides}, and checks that the screen contains the text
+ * `shows` and does not contain `hides`.
  */
 static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
 {
@@ -186,7 +186,7 @@ TEST(test_layout_known)
 	static const struct {
 		size_t nr;
 		int name_width;
-		struct screen_layout layout; /* mode, columns, rows and group */
+		struct screen_layout layout; /* expected values of the compared members */
 	} rows[] = {
 		{2, 1, {.mode = SCREEN_CORES_BARS, .columns = 1, .cores_rows = 2, .group = 1}},
 		{16, 2, {.mode = SCREEN_CORES_BARS, .columns = 2, .cores_rows = 8, .group = 1}},
@@ -243,7 +243,7 @@ TEST(test_rows)
 	expect_rows(table, "", -1, false, "0123");
 	expect_rows(table, "", 0, false, "1302");
 	expect_rows(table, "", 0, true, "2031");
-	/* Null values are last in both directions. Equal rows keep their order. */
+	/* Null values are last in ascending and descending order. Equal rows keep their order. */
 	expect_rows(table, "", 1, true, "2031");
 	expect_rows(table, "", 1, false, "0321");
 	expect_rows(table, "web", -1, false, "1");
@@ -290,7 +290,7 @@ TEST(test_bars)
 	free(row);
 	/*
 	 * The bar has 62 characters, of which 15.5 are busy time. A fifth of the busy time is
-	 * hardirq. The marker of /proc/stat is at three quarters.
+	 * hardirq. The marker of the load in /proc/stat is at 75 %.
 	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
@@ -330,7 +330,7 @@ TEST(test_many_cores)
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/* A core has another style if /proc/stat is wrong by more than 5 percentage points. */
+	/* A core is in reverse video if /proc/stat is wrong by more than 5 percentage points. */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -507,7 +507,7 @@ TEST(test_losses)
 	screen_free(&screen);
 }
 
-/* The top shows the finding with the most lost time, and the notes all findings. */
+/* The head of the screen shows the finding with the most lost time. The notes show all findings. */
 TEST(test_findings)
 {
 	static const struct finding_rule rule = {"rule", "task", 0.01, "run this"};
@@ -603,8 +603,8 @@ static int line_of(struct screen *screen, const char *what)
 }
 
 /*
- * If the screen has room, the panes after the active pane are below the active pane. Panes do not
- * move between windows.
+ * If the screen has room, the next panes are shown below the active pane. Panes do not move between
+ * windows.
  */
 TEST(test_stack)
 {

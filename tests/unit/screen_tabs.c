@@ -43,7 +43,10 @@ static char *tabs_of(struct screen *screen, int cols)
 	return tabs;
 }
 
-/* Narrow tabs omit command names, then are cut with a mark. The active tab is visible. */
+/*
+ * If the tabs do not fit, repeated command names are omitted, then tabs are replaced by ">". The
+ * active tab is always visible.
+ */
 TEST(test_tabs)
 {
 	static const char *const cpus[] = {"cpus"}, *const groups[] = {"groups"};

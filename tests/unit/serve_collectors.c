@@ -10,7 +10,7 @@ static struct collectors collectors;
 static bool accepts;	      /* the kernel accepts the BPF programs of the noise collector */
 /* the load collector uses another source if the kernel refuses the source bpf */
 static bool falls_back;
-static bool shared;	      /* true if one set of BPF programs counts for load and for noise */
+static bool shared;	      /* true if load and noise share one set of BPF programs */
 static int nr_load, nr_noise; /* number of open meters */
 static struct load_window window;
 

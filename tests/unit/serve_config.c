@@ -191,8 +191,8 @@ TEST(test_keep)
 #define LISTEN "listen = 127.0.0.1:1\n"
 
 /*
- * Each row has changed settings, and the name of the setting that needs a restart. The name is NULL
- * if SIGHUP applies the change.
+ * Each row has changed settings, and the name of the setting that needs a restart, or NULL if
+ * SIGHUP applies the change.
  */
 TEST(test_restart)
 {
@@ -456,7 +456,7 @@ TEST(test_slots_by_memory)
 	check_good("collect = load,runq,wake", &c);
 	opts.reserve = c.cgroup_limit;
 	opts.reserve_most = resources_most_cgroups(&c, 256, limit);
-	/* Counter slots for 5,000 cgroups (4,000 cgroups and a quarter more) would take 114 MB. */
+	/* The 5,000 counter slots for 4,000 cgroups would take 114 MB. */
 	assert_true(runq_memory_bytes(5000, 256, false) > 114000000);
 	assert_true(opts.reserve_most >= 1500 && opts.reserve_most <= 2500);
 	needs = resources_compute(&c, 256);

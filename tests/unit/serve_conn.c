@@ -156,7 +156,7 @@ TEST_WITH(test_late_ourselves, setup, teardown)
 	close(client);
 }
 
-/* At the limit an idle connection is closed, and never one that sends a response. */
+/* At the connection limit idle connections are closed. Connections with a response are kept. */
 TEST_WITH(test_full, setup, teardown)
 {
 	int clients[12];

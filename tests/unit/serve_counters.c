@@ -23,10 +23,10 @@ static const char *pod_uid;
 static uint64_t wall_ahead_ns;
 
 /*
- * Adds a window of runq. Each wait of the window is for an idle core, and its length is between the
- * 4th and the 5th boundary. The culprit of a cgroup's waits is the next cgroup in @groups. If
- * pod_uid is set, every second culprit is (gone), which stands for an ended cgroup. The simulated
- * kernel does not report throttled time.
+ * Adds a window of `runq` to the series. Each wait of the window is for an idle core, and its
+ * length is between the 4th and the 5th boundary. The culprit of a cgroup's waits is the next
+ * cgroup in @groups. If pod_uid is set, every second culprit is (gone), which stands for an ended
+ * cgroup. The simulated kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -92,7 +92,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 }
 
 /*
- * Rows that are not cgroups keep their name and do not count against --cgroup-limit. They are never
+ * Rows that are not cgroups keep their name, do not count against --cgroup-limit, and are never
  * merged into the series (other).
  */
 TEST_WITH(test_parties, setup, teardown)
@@ -229,8 +229,8 @@ TEST_WITH(test_names, setup, teardown)
 }
 
 /*
- * If waits are counted per namespace or QoS class, this is the label of each series, also of the
- * series (other).
+ * If waits are counted per namespace or QoS class, each series has a label namespace or qos instead
+ * of cgroup, also the series (other).
  */
 TEST_WITH(test_per, setup, teardown)
 {
@@ -340,7 +340,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
-	/* Stalled times cannot be added up, so (other) has none. */
+	/* Stalled times cannot be added up, so the series (other) has no stalled time. */
 	assert_null(find(F_RUNQ_STALLED, "cgroup=\"(other)\",cause=\"quota\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
@@ -352,8 +352,8 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 }
 
 /*
- * Core pairs have their own limit. The core pairs of an evicted cgroup are added to (other). The
- * core pairs of an ended cgroup are removed.
+ * Core pairs (pairs of cgroups on one core) have a separate limit. The core pairs of an evicted
+ * cgroup are added to the series (other). The core pairs of an ended cgroup are removed.
  */
 TEST_WITH(test_core_pairs, setup, teardown)
 {
@@ -394,7 +394,7 @@ TEST_WITH(test_core_pairs, setup, teardown)
 			    "sibling_namespace=\"shop\",sibling_pod=\"app\"");
 	assert_int_equal(count(F_RUNQ_BLAME), 0);
 	/*
-	 * Five minutes after /a ended, its core pairs are removed. The core pair of /c and /b then
+	 * Five minutes after /a ended, the core pairs of /a are removed, so the pair of /c and /b
 	 * fits into the limit.
 	 */
 	window.time_mono_ns = 8 * minute;
@@ -406,7 +406,7 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/a\",sibling=\"/b\""));
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/b\",sibling=\"/a\""));
 	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"/b\"", 0), 9);
-	/* Pod /a evicts /b. In the core pair of /c and /b, (other) replaces /b. */
+	/* Pod /a evicts /b, so (other) replaces /b in the core pair of /c and /b. */
 	config.cgroup_limit = 2;
 	window.time_mono_ns = 20 * minute;
 	window.groups = rows;
@@ -458,8 +458,8 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
 	/*
-	 * Before this window the last wait of /b is the oldest. In this window /b waits, and comes
-	 * after /c in the list.
+	 * Before this window the last wait of /b is the oldest. In this window /b waits, and /b
+	 * follows /c in the list of cgroups.
 	 */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
@@ -467,7 +467,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
 	assert_null(find(F_RUNQ, "cgroup=\"/d\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"silent\"", 0), 1);
-	/* /a was evicted: in the blame series of /a and /b, (other) replaces the label /a. */
+	/* /a was evicted, so (other) replaces /a in the labels of blame. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"/b\"", 0), 10);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"(other)\"", 0), 20);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
@@ -504,8 +504,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
 	/*
-	 * The pods /p1 and /p2 have series. The services /s1 and /s2 have none, although they
-	 * waited longer.
+	 * The pods /p1 and /p2 have series. The services /s1 and /s2 have no series, although the
+	 * services waited longer.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
@@ -616,8 +616,8 @@ TEST_WITH(test_show_le, setup, teardown)
 	store_show_le(&store, few, 2);
 	/*
 	 * In protobuf a bucket has 2 bytes of header, 2 bytes for the count and 9 bytes for the
-	 * boundary. With fewer buckets, the length field of the histogram and the length field of
-	 * its metric are one byte shorter each.
+	 * boundary. With fewer buckets, two length fields (of the histogram and of the metric) are
+	 * one byte shorter each.
 	 */
 	free(rendered(PROM_PROTOBUF, &less));
 	assert_int_equal(all - less, (config.nr_le - 2) * 13 + 2);

@@ -59,10 +59,7 @@ static void check_bytes(void)
 
 static bool watched = true;
 
-/*
- * Runs for @seconds. In each second in which a window is due, two collectors add a window of @size
- * bytes each.
- */
+/* Runs for @seconds. If a window is due, two collectors add a window of @size bytes each. */
 static void run(uint64_t from, unsigned int seconds, size_t size)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
@@ -94,7 +91,7 @@ static int reset_history(void **state)
 TEST_WITH(ten_minutes, reset_history, NULL)
 {
 	run(1000, 3000, 500);
-	/* The history contains every second window of each of the two collectors. */
+	/* Each of the two collectors added a window every 2 s for ten minutes. */
 	assert_int_equal(history.nr, 2 * 301);
 	assert_int_equal(span(), HISTORY_SPAN_NS);
 	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);

@@ -128,8 +128,8 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
 	/*
-	 * With native histograms, setting `le` needs setting `fine`. The order of the two settings
-	 * does not matter.
+	 * With native histograms, the setting `le` requires the setting `fine`, which may follow
+	 * later.
 	 */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);

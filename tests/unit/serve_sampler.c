@@ -12,7 +12,7 @@
 
 static atomic_bool broken;
 static unsigned int reads; /* number of reads of the CPU time of the sampler's thread */
-/* sampler whose interval is set to an hour by the next read, or NULL */
+/* if not NULL, the next read sets the interval of this sampler to an hour */
 static struct sampler *lengthened;
 /* Number of reads before each attempt of the sampler to return free memory to the kernel. */
 static unsigned int looks[8];
@@ -138,7 +138,7 @@ TEST(test_interval_changes_during_read)
 	lengthened = &run.sampler;
 	run_begin(&run);
 	assert_true(becomes(&run.sampler, is_round_over));
-	/* Within 50 ms the sampler begins to sleep until the end of its next window. */
+	/* Wait until the sampler sleeps. */
 	nanosleep(&moment, NULL);
 	set_interval(&run.sampler, NSEC_PER_MSEC);
 	sampler_wake(&run.sampler);

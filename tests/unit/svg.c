@@ -102,8 +102,8 @@ TEST(keys_that_name_nothing)
 }
 
 /*
- * The width of the legend is computed from escaped characters. Two names of 20 control characters
- * therefore need two lines.
+ * The width of the legend is computed from escaped characters, so two names of 20 control
+ * characters need two lines.
  */
 TEST(legend_of_escapes)
 {
@@ -145,7 +145,7 @@ static char *plot_of(const struct report *report)
 	return text;
 }
 
-/* Rows with two timer slacks give two curves in one plot. Rows with one slack give one curve. */
+/* A plot has a curve for each timer slack in the rows. */
 TEST(curves_of_slacks)
 {
 	static const enum metric_id ids[] = {M_DELAY_NS,	 M_SLACK_NS,

@@ -34,8 +34,8 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 	shim_now = START + ns;
 	taskclock_switch(args);
 	/*
-	 * task_ns + idle_ns equals the timestamp in `state`. A reader that finds another sum treats
-	 * the counters as half-written.
+	 * task_ns + idle_ns equals the timestamp in `state`. Otherwise a reader treats the counters
+	 * as half-written.
 	 */
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }

@@ -106,7 +106,7 @@ static void write_with(int (*write)(FILE *out, const struct timeline *t))
 	write_timeline(write, &timeline);
 }
 
-/* Slices that are open at a gap or at the end of the recording end there. */
+/* A gap ends all open slices, and so does the end of the recording. */
 TEST(chrome_slices_contain_each_other)
 {
 	write_with(timeline_chrome);
@@ -196,8 +196,8 @@ static uint64_t varint(const char **at)
 }
 
 /*
- * True if the field numbers in @path lead to a message of Perfetto's schema. Every other field with
- * a length is a string.
+ * True if the field numbers in @path lead to a message of Perfetto's schema. All other
+ * length-delimited fields are strings.
  */
 static bool is_message(const char *path)
 {

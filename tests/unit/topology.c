@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the topology of simulated machines, and the cores of `subtick load`. */
+/* Tests how the topology and the cores of simulated machines are read from sysfs. */
 #include "test.h"
 #include "tree.h"
 

@@ -176,7 +176,7 @@ TEST(overwritten_trace_begins_later)
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
 		/*
-		 * Several events may have the first timestamp of the trace. The last of them
+		 * If several events have the first timestamp of the trace, the last of these events
 		 * determines the state of the core.
 		 */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
@@ -205,8 +205,8 @@ static void interrupt(void)
 }
 
 /*
- * An interrupt occurs while a BPF program writes a record: of a softirq entry, or of a task that
- * wakes itself with interrupts enabled.
+ * An interrupt occurs while a BPF program writes the record of a softirq entry or of a task that
+ * wakes itself. Other wake-up events have interrupts disabled.
  */
 TEST(interrupted_while_writing)
 {
@@ -363,8 +363,8 @@ static void wakes_other(u64 ns)
 }
 
 /*
- * A wake-up event lacks the running task. It is taken from the context switch before or after the
- * event, unless events in between are missing.
+ * A wake-up event lacks the running task. The running task is taken from the context switch before
+ * or after the event, unless events in between are missing.
  */
 TEST(current_at_a_wakeup)
 {

@@ -27,7 +27,7 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* True if no long wait ends the recording and the simulated kernel has all struct fields. */
+/* False if the variants of the BPF programs for old kernels or --on wait are used. */
 static bool trace_lean = true;
 
 /* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */

@@ -99,8 +99,8 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 }
 
 /*
- * If a core wakes a task that last ran on the same core, there is no waking event. The waker is
- * then taken from the wake-up event.
+ * If a core wakes a task that last ran on the same core, there is no waking event, so the waker is
+ * taken from the wake-up event.
  */
 TEST(waking_has_the_stamp_of_what_follows)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests failing streams and several reports. Expected output is in tests/golden. */
+/* Tests output to failing streams, and of several reports. Expected output is in tests/golden. */
 #include "report_rows.h"
 
 #include <fcntl.h>
@@ -130,7 +130,6 @@ TEST(test_event_headings)
 		struct table *table = report_table(report, "waits", NULL);
 		size_t name = table_col(table, M_COMM), wait = table_col(table, M_AVG_NS), row;
 
-		/* Two events occur per second. */
 		report->time_unix_ns = (100 + i / 2) * 1000000000ULL;
 		row = table_row(table);
 		value_str(table_cell(table, row, name), names[i]);
@@ -145,7 +144,7 @@ TEST(test_event_headings)
 	 */
 	assert_int_equal(times_in(text, "command"), 2);
 	/*
-	 * Events 3, 5 and 7 are the first of their second. Their time is printed without a new
+	 * Events 3, 5 and 7 are the first of their second, so the time is printed, without a new
 	 * heading.
 	 */
 	assert_int_equal(times_in(text, ":41\n") + times_in(text, ":42\n") + times_in(text, ":43\n"), 3);
@@ -245,7 +244,10 @@ TEST(test_parts)
 	}
 }
 
-/* Text in a pipe shortens container paths. JSON, CSV and --wide have them whole. */
+/*
+ * Text output shortens container paths, except with --wide in a pipe. JSON and CSV have whole
+ * paths.
+ */
 TEST(test_long_names)
 {
 	static const char path[] = "/kubepods.slice/kubepods-burstable.slice/"

@@ -185,7 +185,7 @@ TEST(commands_for_quotas)
 	check_command(SCOPE "/libvirt/vcpu12", true,
 		      "virsh schedinfo 3 --live vcpu_quota=-1 global_quota=-1");
 	check_command("/qemu.slice/101.scope", false, "qm set 101 --cpulimit 0");
-	/* The quota of a slice limits several VMs, so no command of one VM removes the quota. */
+	/* A slice limits several VMs, so no command for a single VM removes the slice's quota. */
 	check_command("/machine.slice", false, "");
 	check_command("/qemu.slice", false, "");
 	check_command("/kubepods/pod1", false, "");
@@ -249,7 +249,7 @@ static void two_vms(const struct tree *tree)
 	thread_named(tree, 100, 101, "CPU 0/KVM\n");
 	thread_named(tree, 100, 102, "CPU 1/KVM\n");
 	thread_named(tree, 100, 103, "worker\n");
-	/* Two VMs have the same name. The name of another VM looks like the path of a cgroup. */
+	/* Two VMs have the same name. The name of a third VM looks like the path of a cgroup. */
 	process(tree, 200, "kvm -name web");
 	thread_named(tree, 200, 201, "CPU 0/KVM\n");
 	process(tree, 300, "kvm -name /a");
@@ -405,8 +405,8 @@ TREE_TEST(quota_of_vm)
 }
 
 /*
- * Steal time is known only as the sum over all CPUs. If it is unknown, the report has no finding
- * about steal.
+ * Steal time is known only as the sum over all CPUs. If the sum is unknown, the report has no
+ * finding about steal.
  */
 TEST(unknown_steal)
 {

@@ -18,8 +18,8 @@ TEST(test_nic_offset)
 }
 
 /*
- * The thesis has 525 sets of 1500 wake-ups: one for each of 15 combinations of core and idle state,
- * and each of 35 launch distances.
+ * The thesis has 525 sets of 1500 wake-ups: 15 combinations of core and idle state, times 35 launch
+ * distances.
  */
 TEST(test_sweep)
 {
@@ -42,8 +42,8 @@ TEST(test_sweep)
 }
 
 /*
- * Progress is a share of the measurement's time. If half of the wake-ups take 100 µs each and the
- * others 200 µs, the first half takes a third of the time.
+ * Progress is a share of the duration, not of the wake-ups. If half of the wake-ups take 100 µs
+ * each and the others 200 µs, the first half takes a third of the time.
  */
 TEST(test_sweep_share)
 {

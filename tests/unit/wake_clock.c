@@ -99,8 +99,8 @@ TEST(test_drift_and_jitter)
 }
 
 /*
- * A preempted reading of two clocks takes long. Its duration must not count as a difference between
- * the clocks.
+ * A preempted reading of two clocks takes long. The duration of the reading must not count as a
+ * difference between the clocks.
  */
 TEST(test_ahead)
 {
@@ -126,8 +126,8 @@ TEST(test_one_fix)
 }
 
 /*
- * The error bound is interpolated between two readings. It grows before the first reading and after
- * the last.
+ * The error bound is interpolated between two readings, and grows before the first and after the
+ * last reading.
  */
 TEST(test_uncertainty)
 {

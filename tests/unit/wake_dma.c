@@ -134,8 +134,8 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 TEST(stamped)
 {
 	/*
-	 * One of twenty read times is far too low, and one far too high. Neither changes the median
-	 * or the spread.
+	 * One read time is far too low and one far too high, which does not change the median or
+	 * the spread.
 	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
@@ -220,7 +220,7 @@ static struct report *report_of(const struct wake_dma *dma, bool given)
 
 /*
  * An unknown read time of the card is not subtracted from the latencies. A measured read time of 0
- * is not unknown.
+ * counts as known.
  */
 TEST(reported)
 {

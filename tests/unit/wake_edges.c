@@ -27,8 +27,8 @@ static void arm(u64 launch_ns)
 }
 
 /*
- * The order of events on arm64, and on x86 for idle states left with interrupts disabled: idle
- * exit, interrupt handler, timer, worker thread.
+ * On arm64, and on x86 in idle states left with interrupts disabled, the events are: idle exit,
+ * interrupt handler, timer, worker thread.
  */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
@@ -146,7 +146,7 @@ TEST_WITH(due_before, reset, NULL)
 		expire(10600, 10000, 0, &monotonic);
 		assert_int_equal(judge_point(WAKE_TIMER).reject, rows[i].reject);
 	}
-	/* Later interrupts do not count as interrupts before the timer. */
+	/* expire_irqs does not count interrupts after the timer. */
 	irq_ends(10650);
 	irq(10700, 5);
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
@@ -180,7 +180,7 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 	shim_current = &idle;
 }
 
-/* The first IPI to the measured core triggers. IPIs of other tasks or to other cores do not. */
+/* Only the first IPI of the sender to the measured core triggers the wake-up. */
 TEST_WITH(remote, reset, NULL)
 {
 	struct wake_point p;

@@ -51,8 +51,7 @@ TEST_WITH(test_windows, tree_setup, tree_teardown)
 	assert_false(env.cpus[1].counted);
 	assert_int_equal(used(&env, 0), 5);
 	/*
-	 * The usage of C1 grows while the previous window is shown. The next window includes this
-	 * growth.
+	 * If the usage of C1 grows while a window is shown, the growth counts in the next window.
 	 */
 	set(tree, 0, "state1/usage", "17\n");
 	wake_env_begin(&env);
@@ -77,7 +76,7 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
 	wake_env_begin(&env);
-	/* Name and claim are kept for an offline CPU. */
+	/* The names and claimed latencies of idle states are kept for an offline CPU. */
 	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
 	c = &env.cpus[0];
 	assert_true(cpuidle_state_latency(c->states, c->nr, 0) == CPUIDLE_UNKNOWN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests which network card is chosen, and programs that adjust clocks are detected. */
+/* Tests the choice of the network card, and the search for programs that adjust clocks. */
 #include "test.h"
 #include "tree.h"
 

@@ -95,12 +95,12 @@ TEST_WITH(passive_one_state, reset_passive, NULL)
 	assert_int_equal(count_of(HERE)->other, 1);
 }
 
-/* Idle periods that are not counted as wake-ups. Times are relative to the idle entry. */
+/* The idle periods are not counted as wake-ups. Times are relative to the idle entry. */
 TEST_WITH(passive_rejects, reset_passive, NULL)
 {
 	static const struct {
 		u32 state;
-		u64 other, timer, due; /* another interrupt, timer interrupt, expiry of the timer */
+		u64 other, timer, due; /* times of other interrupt, timer interrupt, timer expiry */
 		struct task_struct *runs; /* task that runs after the idle exit */
 		struct wake_counts counts; /* after this period */
 	} rows[] = {

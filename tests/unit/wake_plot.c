@@ -111,8 +111,8 @@ TEST_WITH(test_distribution, setup, teardown)
 }
 
 /*
- * Returns the report of another machine with the wake-ups of @b. It has a residency counter for C6,
- * and its latencies are 10 ns longer.
+ * Returns the report of another machine with the wake-ups of @b, a residency counter for C6, and
+ * latencies that are 10 ns longer.
  */
 static struct report *other_machine(struct bench *b, uint32_t *ns)
 {
@@ -162,7 +162,7 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_true(times_in(svg, "Residency against silent time, by run") > 0);
 	assert_true(times_in(svg, "sklep0 (a model): c6") > 0);
 	assert_int_equal(times_in(svg, "run 1 (a model): no residency counter"), 1);
-	/* Only one of the two runs has a residency counter. */
+	/* Only the run of sklep0 has a residency counter. */
 	assert_int_equal(times_in(svg, "<circle") - times_in(text, "<circle"), 3 * POINTS);
 	free(text);
 	free(svg);

@@ -129,8 +129,8 @@ TEST_WITH(test_rounds, setup, teardown)
 	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 claimed_ns=2000",
 	       "by_state.5 name=C6 source=remote count=99 min_ns=50003 max_ns=50199",
 	       /*
-	        * The rows of the table states are C1 while C1 is forced, C1 and C6 while C6 is
-	        * forced, and C1 while no state is forced.
+	        * Rows of the table "states": C1 (C1 forced), C1 and C6 (C6 forced), C1 (no state
+	        * forced).
 	        */
 	       "states.rows 4", "states.0 forced=C1 count=50", "states.1 forced=C6 name=C1",
 	       "states.2 name=C6", "states.3 forced=null count=50");
@@ -140,8 +140,8 @@ TEST_WITH(test_rounds, setup, teardown)
 #define EACH 1200 /* number of wake-ups, sufficient for a p99.9 */
 
 /*
- * Makes EACH wake-ups per idle state: 100 ns from POLL, 1.5 us from C1 and 60 us from C6. The last
- * three from C6 take 70 us.
+ * Makes EACH wake-ups per idle state: 100 ns from POLL, 1.5 us from C1 and 60 us from C6, except
+ * the last three wake-ups from C6, which take 70 us.
  */
 static void fill_rounds(struct bench *b, struct wake_point *points)
 {
@@ -343,7 +343,7 @@ TEST_WITH(test_passive, setup, teardown)
 	b->cpu.before[2].usage = 1000;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=77");
 	/*
-	 * If a core has only one idle state, the report has a row of this state even without
+	 * If a core has only one idle state, the report has a row of the state even without
 	 * wake-ups.
 	 */
 	live.one_state = true;

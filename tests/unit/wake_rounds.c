@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests rounds with energy preferences or biases. The last round restores the original. */
+/* Tests rounds with energy preferences or biases. The last round restores the original settings. */
 #include "test.h"
 #include "tree.h"
 

@@ -105,8 +105,8 @@ TEST(test_summary_hist)
 	assert_true(fabs(coarse.median_ns / exact.median_ns - 1) < 0.032);
 	assert_true(fabs(coarse.p99_ns / exact.p99_ns - 1) < 0.032);
 	/*
-	 * The shortest and the longest latency since the start are from an earlier window. Those of
-	 * this window are known only as its outermost buckets.
+	 * The shortest and the longest latency since the start are from an earlier window. For this
+	 * window only the outermost buckets are known.
 	 */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
@@ -231,8 +231,8 @@ TEST(test_hist_max_error)
 	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
 	/*
-	 * The longest latency since the start is from an earlier window. The longest latency of
-	 * this window is in the same bucket.
+	 * The longest latency since the start is from an earlier window, and is in the same bucket
+	 * as the longest latency of this window.
 	 */
 	memset(&before, 0, sizeof(before));
 	count_one(&before, 10080);
@@ -302,8 +302,8 @@ TEST(test_verdicts)
 }
 
 /*
- * Only wake-ups from the claimed idle state count. If the package stayed awake, the claim is
- * verified only for the core.
+ * Only wake-ups from the claimed idle state count. If the package stayed awake, only the claim
+ * about the core is verified.
  */
 TEST(test_verdict_entered)
 {
@@ -424,8 +424,8 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
 	/*
-	 * A shallow state is too slow. No deeper state is chosen, because a limit that allows the
-	 * deeper state also allows the shallow state.
+	 * If a shallow state is too slow, no deeper state is chosen, because a limit that allows
+	 * the deeper state also allows the shallow state.
 	 */
 	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }

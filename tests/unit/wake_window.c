@@ -79,7 +79,7 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->states[0].verdict, WAKE_NO_CLAIM);
 	assert_int_equal(w->nr_pairs, 2);
 	assert_true(w->pairs[1].cpu == 1 && w->pairs[1].prewake.ns == 4000);
-	/* The list of stages has the stages "exit" and "user" for each source on each core. */
+	/* The stages are "exit" and "user" for each of two sources on each of two cores. */
 	assert_int_equal(w->nr_stages, 8);
 	assert_int_equal(w->nr_residencies, 0);
 	assert_int_equal(w->overhead_ns, 51);
@@ -95,7 +95,7 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->cpus[1].overhead_ns, 51);
 }
 
-/* Counts are exact: 1023 ns is in the first boundary, 1024 ns only in the second. */
+/* Counts at boundaries are exact: 1023 ns counts at the first boundary, 1024 ns at the second. */
 TEST_WITH(test_histogram, setup, teardown)
 {
 	static struct wake_hist hists[2], prev[2];
@@ -130,7 +130,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_true(isnan(w->states[1].summary.max_ns));
 	assert_int_equal(w->states[1].verdict, WAKE_NO_POINTS);
 	assert_int_equal(w->taken, 6);
-	/* Every idle exit is counted, as a wake-up or by its rejection. */
+	/* Every idle exit is counted, either as a wake-up or as rejected. */
 	assert_int_equal(w->asked, 6 + 4 + 3 + 2 + 1 + 1);
 	assert_int_equal(w->not_a_timer, 4);
 	assert_int_equal(w->rejected[WAKE_REJ_OTHER_FIRST], 3);

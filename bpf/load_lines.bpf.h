@@ -17,8 +17,8 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	struct load_line_sum sum = {.ns = ns, .count = 1};
 
 	/*
-	 * The name of an x86 vector is an enum value. The names of all other interrupts are strings
-	 * in kernel memory.
+	 * For x86 vectors @key->name is an enum value. For all other interrupts it is the address
+	 * of a string in kernel memory.
 	 */
 	if (key->name >= LOAD_LINE_KINDS)
 		bpf_probe_read_kernel_str(sum.name, sizeof(sum.name), (const char *)key->name);

@@ -409,7 +409,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Not inlined, because runq_some without load would need another register for @ctx. */
+/* Not inlined: inlined, the program runq_some would need another register for @ctx. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);

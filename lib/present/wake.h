@@ -15,7 +15,7 @@ extern const struct table_spec *const wake_tables[]; /* NULL-terminated list of 
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
- * Builds the report of every measured wake-up (point). If @distribution is true, adds a
+ * Builds a report with a row for each measured wake-up. If @distribution is true, adds a
  * distribution of the latencies per core, or per source if there are several sources or more than
  * WAKE_PLOT_CORES cores. With --each-state, each idle state has a distribution, and the list
  * "boxes" has minimum, quartiles and maximum of each state.

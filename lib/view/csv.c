@@ -126,7 +126,7 @@ static bool csv_has(const struct csv *csv, const char *key)
 	return false;
 }
 
-/* False for a sum, which extends the previous table, and for sentences, which are not in CSV. */
+/* True if CSV prints @table separately. CSV prints a sum after its table, and no sentences. */
 static bool is_listed(const struct table *table)
 {
 	return !table->sentences && !table->sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decides when a live test repeats its measurement, and whether a count is right. Only judge()
- * repeats a measurement. tests/truth judges times, in virtual time.
+ * Decides when a live test repeats its measurement, and whether a count is right. Live
+ * tests judge no times, because tests/truth judges times, in virtual time.
  */
 #ifndef SUBTICK_TESTS_LIVE_JUDGE_H
 #define SUBTICK_TESTS_LIVE_JUDGE_H

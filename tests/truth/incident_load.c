@@ -82,8 +82,8 @@ static void set(const struct incident_setting *setting)
 /*
  * Computes for @ns and makes QEMU switch CPUs every TURN_NS, by a yield or pause instruction.
  * Without yield and pause instructions, QEMU switches CPUs only when a timer expires or is set, and
- * this happens inside an interrupt. The interrupt then seems to last while the other CPU runs, up
- * to one tick period.
+ * this happens inside an interrupt. The guest then counts the time in which QEMU runs the other CPU
+ * as time of the interrupt: up to one tick period.
  */
 void incident_burn(uint64_t ns)
 {

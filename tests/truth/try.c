@@ -26,8 +26,8 @@ struct schedule {
 	const char *hog, *victim, *file, *was;
 	uint32_t word, stop;
 	/*
-	 * Bounds for the sum of the victim's waits, and number of waits, with the original setting
-	 * [0] and the changed setting [1]. The bounds come from the timestamps of both tasks.
+	 * Bounds for the sum of the victim's waits, from the timestamps of both tasks, and the
+	 * number of waits. Element 0 is for the original setting, element 1 for the changed one.
 	 */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;

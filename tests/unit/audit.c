@@ -236,7 +236,7 @@ static void simulate(const struct tick_accounting *a, uint64_t burn_ns, struct p
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
 
 	probe->true_ratio = (double)burn_ns / (double)a->tick_ns;
-	/* Each tick charges a whole tick to the task if the task runs at the phase of the tick. */
+	/* A tick charges a whole tick period to the task that runs when the tick fires. */
 	probe->shown_ratio = into < burn_ns ? 1.0 : 0.0;
 	probe->valid = true;
 }

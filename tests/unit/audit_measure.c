@@ -106,7 +106,7 @@ TEST(budget_holds_when_parts_are_late)
 
 /*
  * Simulates a kernel with ticks of 4 ms. A delayed reader sees every @late-th tick up to one tick
- * late. As on a kernel with IRQ_TIME_ACCOUNTING, the accounted CPU time of the reader of /proc/stat
+ * late. The kernel has IRQ_TIME_ACCOUNTING, so the accounted CPU time of the reader of /proc/stat
  * is always shorter than its run time.
  */
 static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double delayed)

@@ -27,7 +27,7 @@ static struct runq_waits_list list;
 static struct runq_filter filter;
 static struct runq_rollup rollup;
 static struct runq_opts opts;
-/* All groups of a test. Blame rows and the list of live groups point to these groups. */
+/* All groups of a test; blame rows and the list of live groups have pointers to them. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
 static struct runq_row charges[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests names from files of container runtimes, also hostile ones, and json_walk(). */
+/* Tests json_walk(), and names that are read from valid and hostile files of container runtimes. */
 #include "test.h"
 
 #include <fcntl.h>

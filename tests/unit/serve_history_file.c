@@ -316,8 +316,8 @@ TEST_WITH(keep_age, setup, teardown)
 	for (int hour = 0; hour < 10; hour++)
 		run(hour * HOUR, 20);
 	/*
-	 * The file of hour 5 still exists: hour 5 ended less than the age limit + HISTORY_OVERLAP_S
-	 * before hour 9 began.
+	 * The last file begins with hour 9. Files are kept for 3 hours and HISTORY_OVERLAP_S, and
+	 * hour 5 ended 3 hours before hour 9 began.
 	 */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);

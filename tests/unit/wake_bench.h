@@ -33,8 +33,8 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 }
 
 /*
- * Even wake-ups are by the timer from C1 and take 1000 + i ns, where i is the number of the
- * wake-up. Odd wake-ups are by another core from C6 and take 50,000 + i ns.
+ * If the number i of a wake-up is even, the timer wakes the core from C1, which takes 1000 + i ns.
+ * If i is odd, another core wakes the core from C6, which takes 50,000 + i ns.
  */
 static inline int setup(void **state)
 {

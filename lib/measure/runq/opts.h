@@ -96,7 +96,7 @@ struct runq_opts {
 	bool pressure;		 /* measure the wall time in which tasks of a cgroup wait */
 	/* load measurement that shares one program on sched_switch with runq, or NULL */
 	struct meter *load;
-	/* report the pairs of cgroups that `load` counts; requires `load` with pairs of cgroups */
+	/* report pairs of cgroups, which `load` must count (`load --cgroups`) */
 	bool core_pairs;
 	bool psi_node_only;	 /* read PSI of the machine, but not of cgroups */
 	unsigned int blame_rows; /* maximum number of culprits per victim; 0 for 8 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots of the runq programs. Each slot has the counters of one group, its owner. */
+/* Slots: memory of the runq programs. Each slot has the counters of one group, its owner. */
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 

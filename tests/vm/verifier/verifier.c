@@ -3,8 +3,8 @@
  * Loads the BPF programs with the library's functions, once for each set of options that subtick
  * uses. Prints the number of instructions that the verifier processed as JSON. Without the argument
  * `all`, only the sets of the brief list are loaded, because an emulated machine takes seconds for
- * each set of options. If the argument is the name of a set of runq, such as `serve`, only this set
- * is loaded, and the verifier's log of a refused BPF program is printed.
+ * each set of options. If the argument is the name of a set of runq options, such as `serve`, the
+ * program loads only this set, and prints the verifier's log if the kernel refuses a BPF program.
  */
 #include <stdio.h>
 #include <stdlib.h>

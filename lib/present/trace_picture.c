@@ -93,7 +93,7 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 			.cpu = wait->cpu,
 			.pid = wait->pid,
 			.woken = wait->woken,
-			.held = wait->held,
+			.held = wait->throttled,
 			.throttled_ns = wait->throttled_ns,
 			.waker = wait->waker,
 			.waker_cpu = wait->waker_cpu,

@@ -48,7 +48,7 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 	};
 	if (kind <= TRACE_MIGRATE) {
 		event->pid = TRACE_FIRST(edge->what);
-		event->held = edge->what & TRACE_HELD;
+		event->held = edge->what & TRACE_THROTTLED;
 		event->other = TRACE_SECOND(edge->what);
 		event->arg = kind == TRACE_SWITCH ? shown_state(TRACE_THIRD(edge->what)) :
 						    TRACE_THIRD(edge->what);
@@ -103,8 +103,8 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* A TRACE_HOLD event only describes the wait that the next event ends. */
-		if (trace_edge_kind(edge) == TRACE_HOLD)
+		/* A TRACE_THROTTLE event only describes the wait that the next event ends. */
+		if (trace_edge_kind(edge) == TRACE_THROTTLE)
 			continue;
 		if (trace_edge_wakes(edge))
 			add_waking(w, cpu, edge, timeline);

@@ -41,8 +41,8 @@ static void add_round(struct trace_core *cores, uint64_t at, bool last)
 	add(&cores[1], at + 32000, TRACE_IRQ_LEAVE, 0);
 	add(&cores[1], at + 32000, TRACE_SOFTIRQ_ENTER, 3);
 	add(&cores[1], at + 35000, TRACE_SOFTIRQ_LEAVE, 3);
-	add(&cores[1], got, TRACE_SWITCH, TRACE_WHAT(HOG, VICTIM, 0) | TRACE_HELD);
-	add(&cores[1], got + 20000, TRACE_HOLD, TRACE_HOLD_WHAT(HOG, 15000));
+	add(&cores[1], got, TRACE_SWITCH, TRACE_WHAT(HOG, VICTIM, 0) | TRACE_THROTTLED);
+	add(&cores[1], got + 20000, TRACE_THROTTLE, TRACE_THROTTLE_WHAT(HOG, 15000));
 	add(&cores[1], got + 20000, TRACE_SWITCH, TRACE_WHAT(VICTIM, HOG, 1));
 }
 

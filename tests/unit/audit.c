@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests the calculations of `subtick audit` on a simulated kernel that rounds like Linux. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <math.h>
 
@@ -17,12 +18,6 @@ struct tick_accounting {
 	uint64_t ticks;
 };
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *state >> 33;
-}
-
 /* Reads the columns every 20 µs. Each tick is charged to one of two columns. */
 static void watch(struct counter_edges *edges, struct tick_accounting *a, unsigned int hz,
 		  uint64_t length_ns, double share, uint64_t jitter_ns)
@@ -33,14 +28,14 @@ static void watch(struct counter_edges *edges, struct tick_accounting *a, unsign
 	next = a->offset_ns;
 	for (uint64_t now = 0; now < length_ns; now += 20000) {
 		while (next <= now) {
-			a->col_ns[next_random(&random) % 1000 >= share * 1000] += a->tick_ns;
+			a->col_ns[lcg64(&random) % 1000 >= share * 1000] += a->tick_ns;
 			next += a->tick_ns;
 		}
 		for (int i = 0; i < 2; i++)
 			shown[i] = a->col_ns[i] / (10 * MS);
 		counter_edges_feed(edges, shown, 2,
 			  1000000000000000ULL + now +
-				  (jitter_ns ? next_random(&random) % jitter_ns : 0),
+				  (jitter_ns ? lcg64(&random) % jitter_ns : 0),
 			  false);
 	}
 }
@@ -188,7 +183,7 @@ TEST(no_period)
 
 	counter_edges_init(&edges, 1);
 	for (size_t i = 0; i < 2000; i++, col++) {
-		now += 1000000 + next_random(&random) % 9000000;
+		now += 1000000 + lcg64(&random) % 9000000;
 		counter_edges_feed(&edges, &col, 1, now, false);
 	}
 	assert_false(tick_fit_find(&edges, &period));
@@ -217,9 +212,9 @@ TEST(noisy_reader)
 
 		counter_edges_init(&edges, 1);
 		for (size_t n = 0; n < 200; n++, col++) {
-			at += tick * (1 + next_random(&random) % 5);
+			at += tick * (1 + lcg64(&random) % 5);
 			counter_edges_feed(&edges, &col, 1,
-				  at + next_random(&random) % (n % 6 ? 30000 : tick), false);
+				  at + lcg64(&random) % (n % 6 ? 30000 : tick), false);
 		}
 		assert_true(tick_fit_find(&edges, &period));
 		assert_int_equal(lround(period.hz), hz[i]);

@@ -4,6 +4,7 @@
 
 #include "stats/hist.h"
 #include "stats/runq.h"
+#include "tests/random.h"
 
 #define NR_GROUPS 4
 #define NR_TASKS  9
@@ -49,15 +50,12 @@ static struct {
 	int (*program)(u64 *);
 	bool late; /* true if a wake-up may preempt a task without an update of rq->clock */
 	u32 unwanted; /* bit mask of excluded groups */
-	u64 random;
+	uint64_t random;
 } sim;
 
 static u64 below(u64 end)
 {
-	sim.random ^= sim.random << 13;
-	sim.random ^= sim.random >> 7;
-	sim.random ^= sim.random << 17;
-	return sim.random % end;
+	return xorshift64(&sim.random) % end;
 }
 
 static u64 key_of_group(u32 group)

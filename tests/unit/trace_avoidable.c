@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "stats/trace.h"
+#include "tests/random.h"
 
 #define NR_CPUS 5
 #define SPAN_NS 400
@@ -11,8 +12,7 @@ static uint64_t seed;
 
 static uint64_t below(uint64_t limit)
 {
-	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (seed >> 33) % limit;
+	return lcg64(&seed) % limit;
 }
 
 /* Pid of the task that runs in each nanosecond, or 0 for idle. */

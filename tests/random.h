@@ -14,7 +14,7 @@ static inline uint64_t xorshift64(uint64_t *state)
 	return *state;
 }
 
-/* Knuth's linear congruential generator. Returns 31 bits, because the low bits have short cycles. */
+/* Knuth's linear congruential generator. Returns 31 bits, because low bits have short cycles. */
 static inline uint64_t lcg64(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;

@@ -18,12 +18,13 @@ struct tick_accounting {
 	uint64_t ticks;
 };
 
-/* Reads the columns every 20 µs. Each tick is charged to one of two columns. */
+/* Initializes @edges and reads the columns every 20 µs. Each tick is charged to one of two columns. */
 static void watch(struct counter_edges *edges, struct tick_accounting *a, unsigned int hz,
 		  uint64_t length_ns, double share, uint64_t jitter_ns)
 {
 	uint64_t random = 42, shown[2], next;
 
+	counter_edges_init(edges, 3);
 	a->tick_ns = tick_fit_tick_ns(hz);
 	next = a->offset_ns;
 	for (uint64_t now = 0; now < length_ns; now += 20000) {
@@ -100,7 +101,6 @@ TEST(peak_of_rescaling)
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 1000, 3000 * MS, 1.0, 0);
 	assert_int_equal(peaks_of(&edges, peaks, 8), 1);
 	assert_true(fabs(peaks[0].at_ns - 10e6) < 50000.0);
@@ -117,7 +117,6 @@ TEST(peaks_of_two_modes)
 	struct counter_edges edges;
 	size_t nr;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 1000, 5000 * MS, 0.6, 0);
 	nr = peaks_of(&edges, peaks, 32);
 	assert_true(nr >= 5);
@@ -136,7 +135,6 @@ TEST(peaks_of_250)
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 4000 * MS, 1.0, 0);
 	assert_int_equal(peaks_of(&edges, peaks, 8), 2);
 	assert_true(fabs(peaks[0].at_ns - 8e6) < 50000.0 && fabs(peaks[1].at_ns - 12e6) < 50000.0);
@@ -152,7 +150,6 @@ TEST(rates)
 		struct tick_fit period;
 		struct counter_edges edges;
 
-		counter_edges_init(&edges, 3);
 		watch(&edges, &a, hz[i], 3000 * MS, 0.45, 60000);
 		assert_true(tick_fit_find(&edges, &period));
 		assert_int_equal(lround(period.hz), hz[i]);
@@ -166,7 +163,6 @@ TEST(phase_of_the_tick)
 	struct tick_fit period;
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
 	assert_true(tick_fit_find(&edges, &period));
 	/* Time starts at 10^15 ns, a multiple of 4 ms, so the tick's phase is offset_ns. */

@@ -35,10 +35,11 @@ static struct trace_edge edges_of_1[] = {
 	EDGE(1150, TRACE_IRQ_LEAVE, 0),
 	EDGE(1200, TRACE_SOFTIRQ_ENTER, 3),
 	EDGE(1300, TRACE_SOFTIRQ_LEAVE, 3),
+	EDGE(4000, TRACE_THROTTLE, TRACE_THROTTLE_WHAT(7, 50)), /* in no file */
 	EDGE(4000, TRACE_SWITCH, TRACE_WHAT(5, 7, 0) | TRACE_THROTTLED),
 };
 
-static size_t gap_before_last[] = {ARRAY_SIZE(edges_of_1) - 1};
+static size_t gaps[] = {ARRAY_SIZE(edges_of_1) - 2};
 
 /* The first and the last slice of CPU 0 are outside the picture. */
 static struct trace_slice slices_of_0[] = {
@@ -69,7 +70,7 @@ static struct trace_cpu cpus[] = {
 	 .nr_slices = ARRAY_SIZE(slices_of_0)},
 	{.core = {.edges = edges_of_1,
 		  .nr_edges = ARRAY_SIZE(edges_of_1),
-		  .gaps = gap_before_last,
+		  .gaps = gaps,
 		  .nr_gaps = 1}},
 	{.nr_slices = 0},
 	{.slices = slices_of_3, .nr_slices = ARRAY_SIZE(slices_of_3)},

@@ -41,10 +41,10 @@ enum trace_kind {
 	TRACE_IDLE_ENTER,    /* idle entry: number of the idle state */
 	TRACE_IDLE_LEAVE,
 	/*
-	 * throttled time of the next task, stored before TRACE_SWITCH: TRACE_HOLD_WHAT(next pid,
+	 * throttled time of the next task, stored before TRACE_SWITCH: TRACE_THROTTLE_WHAT(next pid,
 	 * throttled time in ns)
 	 */
-	TRACE_HOLD,
+	TRACE_THROTTLE,
 	TRACE_FREQUENCY, /* change of a CPU frequency: 0, new frequency in kHz, CPU */
 	TRACE_TICK,
 	TRACE_NR_KINDS,
@@ -55,7 +55,7 @@ enum trace_kind {
 #define TRACE_FIRST(what)  ((__u32)(what)&0x3fffff) /* first argument; a pid has 22 bits */
 #define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
 /* Flag in the record of a preempted or woken task: CPU quota throttles the task. */
-#define TRACE_HELD	   (1ULL << 23)
+#define TRACE_THROTTLED (1ULL << 23)
 /*
  * Flag of TRACE_MIGRATE: this core woke the task just before the migration, and there is no record
  * TRACE_WAKING. trace_find_waits() also sets the flag in records TRACE_WAKEUP.
@@ -65,9 +65,9 @@ enum trace_kind {
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
 
 /* maximum throttled time in a record: 18 minutes */
-#define TRACE_HOLD_MAX		 ((1ULL << 40) - 1)
-#define TRACE_HOLD_WHAT(pid, ns) ((__u64)(pid) | (__u64)(ns) << 24)
-#define TRACE_HOLD_NS(what)	((what) >> 24)
+#define TRACE_THROTTLE_MAX	     ((1ULL << 40) - 1)
+#define TRACE_THROTTLE_WHAT(pid, ns) ((__u64)(pid) | (__u64)(ns) << 24)
+#define TRACE_THROTTLE_NS(what)	     ((what) >> 24)
 
 struct trace_edge {
 	/*
@@ -202,7 +202,7 @@ enum trace_event {
 #define TRACE_DEPTH    32
 
 struct trace_task {
-	/* pid of the task, with the flag TRACE_HELD while CPU quota throttles the task */
+	/* pid of the task, with the flag TRACE_THROTTLED while CPU quota throttles the task */
 	__u32 pid;
 	__u32 tgid;
 	char comm[16];

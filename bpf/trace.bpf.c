@@ -44,7 +44,7 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 	if (state || !task_throttled(prev))
 		return state;
 	throttle_begins(prev);
-	return TRACE_HELD;
+	return TRACE_THROTTLED;
 }
 
 /*
@@ -125,7 +125,7 @@ static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool a
 		}
 		if (task_throttled(task)) {
 			throttle_begins(task);
-			what |= TRACE_HELD;
+			what |= TRACE_THROTTLED;
 		}
 	}
 	ring = ring_at(cpu_number());

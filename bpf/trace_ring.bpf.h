@@ -295,7 +295,7 @@ static __noinline u64 rare_add(u64 kind, u64 what)
 }
 
 /*
- * Records that CPU quota throttles a runnable task. Sets TRACE_HELD in the pid of the task's entry,
+ * Records that CPU quota throttles a runnable task. Sets TRACE_THROTTLED in the pid of the task's entry,
  * so that put_switch() calls task_comes() at the next dispatch of the task.
  */
 static __noinline int throttle_begins(struct task_struct *task)
@@ -307,7 +307,7 @@ static __noinline int throttle_begins(struct task_struct *task)
 		return 0;
 	entry->throttled_from = total + throttled_so_far(task);
 	entry->throttled_cpu = task_cpu(task);
-	entry->pid |= TRACE_HELD;
+	entry->pid |= TRACE_THROTTLED;
 	return 0;
 }
 
@@ -319,7 +319,7 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 {
 	u64 total;
 
-	if (entry->pid != ((u32)task->pid | TRACE_HELD))
+	if (entry->pid != ((u32)task->pid | TRACE_THROTTLED))
 		return name_note(entry, task);
 	entry->pid = task->pid;
 	if (entry->throttled_cpu != task_cpu(task) || !throttled_total(task, &total))
@@ -327,9 +327,9 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	total -= entry->throttled_from;
 	if ((s64)total <= 0)
 		return 0;
-	if (total > TRACE_HOLD_MAX)
-		total = TRACE_HOLD_MAX;
-	rare_add(TRACE_HOLD, TRACE_HOLD_WHAT((u32)task->pid, total));
+	if (total > TRACE_THROTTLE_MAX)
+		total = TRACE_THROTTLE_MAX;
+	rare_add(TRACE_THROTTLE, TRACE_THROTTLE_WHAT((u32)task->pid, total));
 	return 0;
 }
 

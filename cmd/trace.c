@@ -14,6 +14,7 @@
 #include "output.h"
 #include "present/trace.h"
 #include "run.h"
+#include "tracefile/tracefile.h"
 #include "view/view.h"
 
 /* Maximum numbers of slices and of waits in the HTML page, which limit the page to about 3 MB. */
@@ -68,18 +69,16 @@ static int set_on(const struct opt *opt, const char *value, void *base, struct e
 	return parse_time(value, trace) || parse_percentile(value, trace) ? 0 : -EINVAL;
 }
 
-typedef int timeline_writer(FILE *out, const struct timeline *timeline);
-
-static timeline_writer *writer_of(const char *path)
+static tracefile_writer *writer_of(const char *path)
 {
 	static const struct {
 		const char *end;
-		timeline_writer *write;
+		tracefile_writer *write;
 	} writers[] = {
-		{".html", timeline_html},
-		{".json", timeline_chrome},
-		{".jsonl", timeline_lines},
-		{".pftrace", timeline_perfetto},
+		{".html", tracefile_html},
+		{".json", tracefile_chrome},
+		{".jsonl", tracefile_lines},
+		{".pftrace", tracefile_perfetto},
 	};
 	const char *dot = strrchr(path, '.') ?: "";
 
@@ -125,24 +124,16 @@ static const struct opt options[] = {
 
 static int write_file(const struct trace_window *window, const char *path, struct err *err)
 {
-	timeline_writer *write = writer_of(path);
-	struct timeline timeline;
 	char machine[512];
-	struct output_file file;
-	int rc = trace_timeline(window, &timeline);
+	struct tracefile file = {.window = window,
+				 .machine = machine,
+				 .max_slices = MAX_SLICES,
+				 .max_waits = MAX_WAITS};
+	struct output_file output;
 
-	if (rc)
-		return err_set(err, rc, "out of memory");
 	output_machine(machine, sizeof(machine));
-	timeline.machine = machine;
-	if (write == timeline_html &&
-	    (rc = trace_timeline_picture(window, MAX_SLICES, MAX_WAITS, &timeline)))
-		err_set(err, rc, "out of memory");
-	if (!rc)
-		rc = output_open(&file, path, err)
-			?: output_close(&file, write(file.out, &timeline), err);
-	trace_timeline_free(&timeline);
-	return rc;
+	return output_open(&output, path, err)
+		       ?: output_close(&output, writer_of(path)(output.out, &file), err);
 }
 
 static int record(const struct trace_cmd *cmd, struct trace *trace, struct err *err)

@@ -170,3 +170,16 @@ class Roots:
         root, self.root = self.root, None
         if root:
             root.__exit__()
+
+
+def main(releases, steps):
+    """Runs @steps, a list of (name, check), in a new root directory of each release, and prints TAP."""
+    tap.top()
+    try:
+        usable()
+    except tap.Skip as why:
+        print(f"1..0 # SKIP {why}")
+        return
+    with Roots() as roots:
+        tap.main([(f"{release}: {name}", lambda release=release, check=check: roots.check(release, check))
+                  for release in releases for name, check in steps])

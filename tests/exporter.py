@@ -149,6 +149,15 @@ def resident(pid):
         return int(text.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def cpu_seconds(pid):
+    """CPU time of all threads of the process, in seconds."""
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="utf-8") as text:
+            total += int(text.read().split()[0])
+    return total / 1e9
+
+
 def parse(text):
     found = {}
     # Split at "\n" only, because the name of a cgroup may contain a carriage return.

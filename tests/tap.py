@@ -30,6 +30,14 @@ def pause(began):
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
+def run(*command, **options):
+    """Returns the output of a command. Raises RuntimeError if the command fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)[:100]}: exit {done.returncode}: {(done.stdout + done.stderr)[-1500:]}")
+    return done.stdout
+
+
 def end_on_signals():
     """Converts signals to exceptions, so that a stopped suite runs all remaining with and finally blocks."""
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -160,7 +160,7 @@ static const struct column_spec wait_columns[] = {
 	WAIT(M_PID, w.pid),
 	WAIT(M_COMM, comm),
 	WAIT(M_BEGAN, began),
-	WAIT(M_QUOTA_HELD, w.held),
+	WAIT(M_QUOTA_HELD, w.throttled),
 	WAIT(M_QUOTA_HELD_NS, w.throttled_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	WAIT(M_WAKER_COMM, waker),
 	WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds the report and the timeline of a trace. */
+/* Builds the report of a trace, and names wakers and interrupts. */
 #ifndef SUBTICK_PRESENT_TRACE_H
 #define SUBTICK_PRESENT_TRACE_H
 
 #include "measure/trace/window.h"
 #include "report/columns.h"
-#include "report/timeline.h"
 
 extern const struct table_spec *const trace_tables[]; /* NULL-terminated list of all tables */
 
@@ -25,16 +24,5 @@ const char *trace_slice_name(const struct trace_window *w, const struct trace_sl
  * caller frees the sentence.
  */
 char *trace_ended(const struct trace_window *w);
-
-/* Converts a trace to a timeline, which keeps pointers to names in @w. Returns 0 or -ENOMEM. */
-int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
-/*
- * Adds the slices and waits of a picture to @timeline. The slices, at most @max_slices, surround
- * the event that ended the recording or, without an event, the longest wait. The waits are the
- * @max_waits longest waits. Returns 0 or -ENOMEM.
- */
-int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
-			   struct timeline *timeline);
-void trace_timeline_free(struct timeline *timeline);
 
 #endif

@@ -108,7 +108,7 @@ struct trace_wait {
 	/* Time of the migration to `cpu`, or to_ns without a migration. */
 	uint64_t moved_ns;
 	bool woken;	    /* true: task slept before the wait; false: task was preempted */
-	bool held;	    /* true if CPU quota throttled the task at the start of the wait */
+	bool throttled;	    /* true if CPU quota throttled the task at the start of the wait */
 	/* time in ns from the start of the wait in which the task was throttled, or 0 if unknown */
 	uint64_t throttled_ns;
 	/* pid of the current task on waker_cpu at the wake-up; 0: idle, UINT32_MAX: unknown */

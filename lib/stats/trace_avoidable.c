@@ -157,7 +157,7 @@ int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 	int rc = 0;
 
 	wait->avoidable = found;
-	if (!allowed || (wait->held && !wait->throttled_ns))
+	if (!allowed || (wait->throttled && !wait->throttled_ns))
 		return 0;
 	cpuset_for_each(cpu, allowed)
 		if (!rc && cpu < nr_cpus)

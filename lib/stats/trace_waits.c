@@ -28,7 +28,7 @@ struct task {
 	uint64_t queued_ns; /* start of the wait in ns, plus 1; 0 if the task does not wait */
 	uint64_t waking_ns, throttled_ns, moved_ns;
 	uint32_t waker, waker_cpu, queue_cpu, moved_to;
-	bool woken, held, runs;
+	bool woken, throttled, runs;
 };
 
 struct finder {
@@ -40,7 +40,7 @@ static bool about_waits(const struct trace_edge *edge)
 {
 	enum trace_kind kind = trace_edge_kind(edge);
 
-	return kind <= TRACE_MIGRATE || kind == TRACE_HOLD;
+	return kind <= TRACE_MIGRATE || kind == TRACE_THROTTLE;
 }
 
 /*
@@ -103,13 +103,13 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.queue_cpu = task->queue_cpu,
 		.moved_ns = task->moved_ns && task->moved_to == cpu ? task->moved_ns : now,
 		.woken = task->woken,
-		.held = task->held,
+		.throttled = task->throttled,
 		/*
 		 * Limit the throttled time to the length of the wait. The measured throttled time
 		 * can be longer, because the kernel uses another clock, and because throttling may
 		 * begin before the wait.
 		 */
-		.throttled_ns = !task->held		       ? 0
+		.throttled_ns = !task->throttled	       ? 0
 				: task->throttled_ns < wait_ns ? task->throttled_ns
 							       : wait_ns,
 		.waker = task->waker,
@@ -136,7 +136,7 @@ static int do_switch(struct finder *f, uint32_t cpu, const struct trace_edge *ed
 					 ? (struct task){0}
 					 : (struct task){.queued_ns = now + 1,
 							 .queue_cpu = cpu,
-							 .held = edge->what & TRACE_HELD};
+							 .throttled = edge->what & TRACE_THROTTLED};
 	if (next) {
 		rc = wait_ends(f, &f->tasks[next], next, cpu, now);
 		f->tasks[next] = (struct task){.runs = true};
@@ -187,7 +187,7 @@ static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 	task->queued_ns = trace_edge_ns(edge) + 1;
 	task->queue_cpu = TRACE_THIRD(edge->what);
 	task->woken = true;
-	task->held = edge->what & TRACE_HELD;
+	task->throttled = edge->what & TRACE_THROTTLED;
 	if (!task->waking_ns) {
 		woken_by(task, cpu, edge);
 		if (trace_edge_kind(edge) == TRACE_WAKEUP)
@@ -213,8 +213,9 @@ static int find_all(struct finder *f, struct merge *m)
 		case TRACE_MIGRATE:
 			do_migrate(f, head->cpu, edge);
 			break;
-		case TRACE_HOLD:
-			f->tasks[TRACE_FIRST(edge->what)].throttled_ns = TRACE_HOLD_NS(edge->what);
+		case TRACE_THROTTLE:
+			f->tasks[TRACE_FIRST(edge->what)].throttled_ns =
+				TRACE_THROTTLE_NS(edge->what);
 			break;
 		default:
 			do_wakeup(f, head->cpu, edge);

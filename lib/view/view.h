@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports and timelines. Only lib/view/ writes to a stream of the caller. */
+/* Prints reports. Only lib/view/ and lib/tracefile/ write to a stream of the caller. */
 #ifndef SUBTICK_VIEW_H
 #define SUBTICK_VIEW_H
 
@@ -10,7 +10,6 @@
 
 #include "report/columns.h"
 #include "report/report.h"
-#include "report/timeline.h"
 
 /* Flushes the stream. Returns @rc if @rc is nonzero, else 0 or the -errno of the stream. */
 int stream_end(FILE *out, int rc);
@@ -85,19 +84,6 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
  * Hz, bytes or counts. Nine significant digits could lose whole units of large numbers.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
-
-/* Functions that write a timeline, and return 0, -ENOMEM or the -errno of the stream. */
-/*
- * Writes JSON Lines: one object per event, sorted by CPU, then one object per throttled or
- * avoidable part of a wait.
- */
-int timeline_lines(FILE *out, const struct timeline *timeline);
-/* Writes the JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
-int timeline_chrome(FILE *out, const struct timeline *timeline);
-/* Writes Perfetto's binary format with ftrace events, from which Perfetto fills its tables. */
-int timeline_perfetto(FILE *out, const struct timeline *timeline);
-/* Writes a self-contained HTML page with a zoomable picture of slices and waits. */
-int timeline_html(FILE *out, const struct timeline *timeline);
 
 /* Writes the JSON Schema of a command with the NULL-terminated list @tables. */
 void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);

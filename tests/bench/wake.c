@@ -4,28 +4,20 @@
  * and the accuracy of latencies with a known delay.
  */
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <bpf/libbpf.h>
 #include <jansson.h>
 
 #include "base/clock.h"
 #include "bench.h"
-#include "empty.skel.h"
 #include "measure/wake/probe.h"
 #include "measure/wake/run.h"
-#include "host/bpf.h"
-#include "host/kbtf.h"
 #include "host/cpu.h"
 
-#define IDLE_ROUNDS  25
-#define IDLE_OPS     4000
 #define DELAY_ROUNDS 15
 #define DELAY_POINTS 300
 #define DELAY_TRIES  20
@@ -225,96 +217,6 @@ static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 	return true;
 }
 
-/* Attaches empty BPF programs to the tracepoints that the passive source of wake uses. */
-static struct empty_bpf *attach_empty(void)
-{
-	struct empty_bpf *skel = empty_bpf__open();
-	struct bpf_program *unused[] = {
-		skel ? skel->progs.empty_sched_switch : NULL,
-		skel ? skel->progs.empty_softirq_entry : NULL,
-		skel ? skel->progs.empty_softirq_exit : NULL,
-		skel ? skel->progs.empty_ipi_exit : NULL,
-		skel ? skel->progs.empty_local_timer_exit : NULL,
-		skel ? skel->progs.empty_reschedule_exit : NULL,
-		skel ? skel->progs.empty_call_function_exit : NULL,
-		skel ? skel->progs.empty_call_function_single_exit : NULL,
-		skel ? skel->progs.empty_irq_work_exit : NULL,
-	};
-	struct btf *btf;
-
-	if (!skel || kbtf_open(NULL, &btf, NULL))
-		return NULL;
-	sys_bpf_autoload_present(skel->obj, btf);
-	kbtf_close(btf);
-	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
-		bpf_program__set_autoload(unused[i], false);
-	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {
-		empty_bpf__destroy(skel);
-		return NULL;
-	}
-	return skel;
-}
-
-static bool run_variant(int variant, int to, int from, double *ret_ns)
-{
-	struct wake_probe_opts opts = {.nr_cpus = nr_cpus, .passive = true};
-	struct empty_bpf *empty = NULL;
-	struct wake_probe probe;
-
-	if (variant == 1 && !(empty = attach_empty()))
-		return false;
-	if (variant == 2 && wake_probe_open(&probe, &opts, NULL))
-		return false;
-	*ret_ns = bench_round_trips(to, from, IDLE_OPS);
-	if (empty)
-		empty_bpf__destroy(empty);
-	if (variant == 2)
-		wake_probe_close(&probe);
-	return true;
-}
-
-static bool bench_passive(json_t *result)
-{
-	static const char *const names[] = {"nothing", "empty programs", "passive"};
-	struct bench_echo echo = {
-		.cpu = cpuset_end(&online) - 1, .in = eventfd(0, 0), .out = eventfd(0, 0)};
-	double ns[3][IDLE_ROUNDS], diffs[3][IDLE_ROUNDS], added[3];
-	struct bench_spread ratio;
-	json_t *row;
-	uint64_t stop = 1000;
-	pthread_t thread;
-
-	bench_pin(0);
-	pthread_create(&thread, NULL, bench_echo, &echo);
-	for (int r = 0; r < IDLE_ROUNDS; r++)
-		for (int v = 0; v < 3; v++)
-			if (!run_variant(v, echo.in, echo.out, &ns[v][r]))
-				return false;
-	if (write(echo.in, &stop, sizeof(stop)) < 0)
-		return false;
-	pthread_join(thread, NULL);
-	printf("ns per idle cycle (half a round trip between two cores, %d rounds in turns)\n",
-	       IDLE_ROUNDS);
-	for (int v = 0; v < 3; v++)
-		for (int r = 0; r < IDLE_ROUNDS; r++)
-			diffs[v][r] = (ns[v][r] - ns[0][r]) / 2.0;
-	ratio = bench_ratio(diffs[2], diffs[1], IDLE_ROUNDS);
-	for (int v = 0; v < 3; v++) {
-		struct bench_spread spread = bench_spread(diffs[v], IDLE_ROUNDS);
-
-		added[v] = spread.median;
-		printf("  %-16s added %6.0f (%.0f-%.0f)\n", names[v], spread.median, spread.low,
-		       spread.high);
-	}
-	printf("  ratio of what is added, passive to empty programs: %.2f (%.2f-%.2f)\n",
-	       ratio.median, ratio.low, ratio.high);
-	row = bench_ratio_json(&ratio);
-	json_object_set_new(row, "empty_added_ns", json_real(added[1]));
-	json_object_set_new(row, "passive_added_ns", json_real(added[2]));
-	json_object_set_new(result, "passive", row);
-	return true;
-}
-
 /*
  * True if the benchmark of wake must run @part. Without the name of a part among the arguments, all
  * parts run.
@@ -333,7 +235,7 @@ static bool wanted(const char *part, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	bool json = argc > 1 && !strcmp(argv[1], "--json"), fit;
+	bool json = argc > 1 && !strcmp(argv[1], "--json");
 	json_t *result = json_object();
 	struct cpuset possible;
 	unsigned int cpu;
@@ -349,18 +251,11 @@ int main(int argc, char **argv)
 	cpu = cpuset_end(&online) - 1;
 	if (json && !freopen("/dev/null", "w", stdout))
 		return 1;
-	/*
-	 * Only bench_passive() measures the cost of events, which BPF programs of other processes
-	 * change.
-	 */
-	fit = bench_machine_fit();
 	if ((wanted("points", argc, argv) && !bench_points(cpu, result)) ||
 	    (wanted("delay", argc, argv) && !bench_delay(cpu, result, &passed)))
 		rc = 1;
-	else if (wanted("passive", argc, argv))
-		rc = !fit ? 77 : bench_passive(result) ? 0 : 1;
 	if (json)
 		json_dumpf(result, stderr, JSON_INDENT(2));
 	json_decref(result);
-	return rc ? rc : !passed;
+	return rc || !passed;
 }

@@ -3,7 +3,6 @@
 #include "cgroups.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,14 +91,8 @@ bool cgroups_mkdir(const char *path)
 bool cgroups_write(const char *path, const char *file, const char *text)
 {
 	char full[PATH_MAX];
-	int fd = full_path(path, file, full) ? open(full, O_WRONLY | O_CLOEXEC) : -1;
-	bool fine;
 
-	if (fd < 0)
-		return false;
-	fine = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	close(fd);
-	return fine;
+	return full_path(path, file, full) && live_write(full, text);
 }
 
 bool cgroups_enter(const char *path, pid_t pid)

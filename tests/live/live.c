@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
@@ -28,21 +29,21 @@
 
 static int nr_tests, nr_failed;
 
-static void end_line(const char *fmt, va_list ap)
-{
-	vprintf(fmt, ap);
-	printf("\n");
-	fflush(stdout);
-}
+/* Prints the arguments of a variadic function after @fmt, and ends the line. */
+#define PRINT_LINE(fmt)            \
+	do {                       \
+		va_list ap;        \
+		va_start(ap, fmt); \
+		vprintf(fmt, ap);  \
+		va_end(ap);        \
+		printf("\n");      \
+		fflush(stdout);    \
+	} while (0)
 
 bool live_ok(bool passed, const char *fmt, ...)
 {
-	va_list ap;
-
 	printf("%sok %d - ", passed ? "" : "not ", ++nr_tests);
-	va_start(ap, fmt);
-	end_line(fmt, ap);
-	va_end(ap);
+	PRINT_LINE(fmt);
 	nr_failed += !passed;
 	return passed;
 }
@@ -63,43 +64,27 @@ void live_figure(bool good, const char *fmt, ...)
 
 void live_skip(const char *what, const char *fmt, ...)
 {
-	va_list ap;
-
 	printf("ok %d - %s # SKIP ", ++nr_tests, what);
-	va_start(ap, fmt);
-	end_line(fmt, ap);
-	va_end(ap);
+	PRINT_LINE(fmt);
 }
 
 void live_note(const char *fmt, ...)
 {
-	va_list ap;
-
 	printf("# ");
-	va_start(ap, fmt);
-	end_line(fmt, ap);
-	va_end(ap);
+	PRINT_LINE(fmt);
 }
 
 void live_skip_all(const char *fmt, ...)
 {
-	va_list ap;
-
 	printf("1..0 # SKIP ");
-	va_start(ap, fmt);
-	end_line(fmt, ap);
-	va_end(ap);
+	PRINT_LINE(fmt);
 	exit(77);
 }
 
 void live_fail_all(const char *fmt, ...)
 {
-	va_list ap;
-
 	printf("not ok %d - ", ++nr_tests);
-	va_start(ap, fmt);
-	end_line(fmt, ap);
-	va_end(ap);
+	PRINT_LINE(fmt);
 	nr_failed++;
 	exit(live_done());
 }
@@ -495,4 +480,29 @@ void live_split(const struct subtick *load, int cpu, struct live_split *ret_spli
 			*shares[i].to = -1.0;
 	subtick_u64(&load->window, SUBTICK_CPUS, cpu, SUBTICK_WINDOW_NS, &ret_split->window_ns);
 	subtick_u64(&load->window, SUBTICK_CPUS, cpu, SUBTICK_FLAGS, &ret_split->flags);
+}
+
+bool live_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+bool live_schedstat(pid_t pid, struct live_schedstat *ret_stat)
+{
+	char path[64];
+	FILE *file;
+	bool good;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "re");
+	good = file && fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ret_stat->ran_ns,
+			      &ret_stat->waited_ns, &ret_stat->dispatches) == 3;
+	if (file)
+		fclose(file);
+	return good;
 }

@@ -131,4 +131,15 @@ void live_first(void);
 void live_pin(int cpu);
 void live_sleep_ms(unsigned int ms);
 
+/* Writes @text to a file that exists. */
+bool live_write(const char *path, const char *text);
+
+/* schedstat of a thread: run time, run delay, number of dispatches. */
+struct live_schedstat {
+	uint64_t ran_ns, waited_ns, dispatches;
+};
+
+/* Returns false if the thread has exited. */
+bool live_schedstat(pid_t pid, struct live_schedstat *ret_stat);
+
 #endif

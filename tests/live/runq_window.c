@@ -121,17 +121,12 @@ void load_kill(pid_t pid)
 
 struct load_stat load_schedstat(pid_t pid)
 {
-	struct load_stat stat = {NAN, NAN, NAN};
-	char path[64];
-	FILE *file;
+	struct live_schedstat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	file = fopen(path, "r");
-	if (file && fscanf(file, "%lf %lf %lf", &stat.ran_ns, &stat.waited_ns, &stat.count) != 3)
-		stat.ran_ns = NAN;
-	if (file)
-		fclose(file);
-	return stat;
+	if (!live_schedstat(pid, &stat))
+		return (struct load_stat){NAN, NAN, NAN};
+	return (struct load_stat){(double)stat.ran_ns, (double)stat.waited_ns,
+				  (double)stat.dispatches};
 }
 
 struct load_stat load_init_schedstat(void)

@@ -21,16 +21,6 @@
 static int cpu, other;
 static char cpu_text[16];
 
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return fine;
-}
-
 static void wake_exec(const char *const more[])
 {
 	const char *subtick = getenv("SUBTICK") ?: SUBTICK_PATH;
@@ -112,9 +102,9 @@ static const char *make_cpuset(const char *base)
 	if (mkdir(dir, 0755))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
-	if (put(path, cpu_text)) {
+	if (live_write(path, cpu_text)) {
 		snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
-		if (put(path, "0"))
+		if (live_write(path, "0"))
 			return dir;
 	}
 	rmdir(dir);
@@ -144,7 +134,7 @@ static void test_cpuset(void)
 	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
 	pid = fork();
 	if (!pid) {
-		if (!put(path, "0"))
+		if (!live_write(path, "0"))
 			_exit(NO_SUCH_PLACE);
 		wake_exec(remote);
 	}

@@ -289,11 +289,8 @@ uint64_t churn_socket_bytes(void)
 
 static void set_online(const char *text)
 {
-	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, text, 1) != 1)
+	if (!live_write("/sys/devices/system/cpu/cpu1/online", text))
 		_exit(1);
-	close(fd);
 }
 
 pid_t churn_hotplug(struct churn_done *done)

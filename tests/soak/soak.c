@@ -104,21 +104,6 @@ struct soak {
 	bool guest;
 };
 
-/* Returns the number of dispatches of the task by the kernel's accounting. */
-static uint64_t dispatches(pid_t pid)
-{
-	char path[64];
-	uint64_t count = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	file = fopen(path, "re");
-	if (!file || fscanf(file, "%*u %*u %" SCNu64, &count) != 1)
-		live_fail_all("no %s", path);
-	fclose(file);
-	return count;
-}
-
 static size_t open_files(pid_t pid)
 {
 	char path[64];
@@ -362,14 +347,15 @@ static void start(struct soak *s)
  */
 static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
 {
-	uint64_t count;
+	struct live_schedstat stat;
 
 	kill(s->steady, SIGSTOP);
 	live_sleep_ms(1500);
-	count = dispatches(s->steady);
+	if (!live_schedstat(s->steady, &stat))
+		live_fail_all("no schedstat of %d", s->steady);
 	page_read(ret_page, scrape(PORT, "/metrics"));
 	kill(s->steady, SIGCONT);
-	return count;
+	return stat.dispatches;
 }
 
 static double lost(const struct page *page)

@@ -5,15 +5,7 @@
 #include "base/clock.h"
 #include "live.h"
 #include "truth.h"
-
-/* xorshift64 is sufficient, because the random numbers only choose start times. */
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+#include "tests/random.h"
 
 static void run(void *memory, void *arg)
 {
@@ -27,7 +19,7 @@ static void run(void *memory, void *arg)
 	for (;; period++) {
 		uint64_t begin = period * opts->period_ns, now;
 
-		begin += opts->locked ? opts->phase_ns : next_random(&random) % slack_ns;
+		begin += opts->locked ? opts->phase_ns : xorshift64(&random) % slack_ns;
 		truth_sleep_until(begin);
 		truth_burn(burn_ns);
 		__atomic_fetch_add(&duty->cycles, 1, __ATOMIC_RELAXED);

@@ -35,7 +35,7 @@
 
 static void must_write(const char *path, const char *text)
 {
-	if (!incident_write(path, text))
+	if (!live_write(path, text))
 		live_fail_all("cannot write %s to %s: %s", text, path, strerror(errno));
 }
 
@@ -50,7 +50,7 @@ static void __attribute__((noreturn)) serve_shortly(void)
 {
 	for (;;) {
 		for (int i = 0; i < 1000; i++)
-			incident_burn(5 * NSEC_PER_USEC);
+			truth_burn_in_turns(5 * NSEC_PER_USEC);
 		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
 	}
 }
@@ -73,7 +73,7 @@ void incident_membarrier(void)
 {
 	for (;;) {
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-		incident_burn(20 * NSEC_PER_USEC);
+		truth_burn_in_turns(20 * NSEC_PER_USEC);
 	}
 }
 
@@ -96,7 +96,7 @@ void incident_packets(void)
 		for (int i = 0; i < BATCH; i++)
 			sendto(sender, packet, sizeof(packet), 0, (struct sockaddr *)&address,
 			       sizeof(address));
-		incident_burn(20 * NSEC_PER_USEC);
+		truth_burn_in_turns(20 * NSEC_PER_USEC);
 	}
 }
 
@@ -234,11 +234,8 @@ void incident_ramdisk_end(void)
 static void __attribute__((noreturn)) trouble(const char *path, const char *us)
 {
 	for (;;) {
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-		if (fd < 0 || write(fd, us, strlen(us)) < 0)
+		if (!live_write(path, us))
 			_exit(1);
-		close(fd);
 		truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_MSEC);
 	}
 }
@@ -265,7 +262,7 @@ void incident_hide(void)
 
 		truth_sleep_until(tick_ns + 400 * NSEC_PER_USEC);
 		while (clock_mono_ns() < tick_ns + TICK_NS - 800 * NSEC_PER_USEC)
-			incident_burn(50 * NSEC_PER_USEC);
+			truth_burn_in_turns(50 * NSEC_PER_USEC);
 	}
 }
 
@@ -284,11 +281,11 @@ void incident_pipeline(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "consumer");
 		while (read(items[0], &item, 1) == 1)
-			incident_burn(4 * NSEC_PER_MSEC);
+			truth_burn_in_turns(4 * NSEC_PER_MSEC);
 		_exit(1);
 	}
 	for (;;) {
-		incident_burn(3 * NSEC_PER_MSEC);
+		truth_burn_in_turns(3 * NSEC_PER_MSEC);
 		if (write(items[1], &item, 1) != 1)
 			_exit(1);
 		truth_sleep_until(clock_mono_ns() + 6 * NSEC_PER_MSEC);
@@ -299,7 +296,7 @@ static void *spin(void *comm)
 {
 	prctl(PR_SET_NAME, comm);
 	for (;;)
-		incident_burn(NSEC_PER_MSEC);
+		truth_burn_in_turns(NSEC_PER_MSEC);
 	return comm;
 }
 
@@ -312,7 +309,7 @@ static void __attribute__((noreturn)) serve_beside(int nr, const char *comm)
 		if (pthread_create(&thread, NULL, spin, (void *)comm))
 			_exit(1);
 	for (;;) {
-		incident_burn(4 * NSEC_PER_MSEC);
+		truth_burn_in_turns(4 * NSEC_PER_MSEC);
 		truth_sleep_until(clock_mono_ns() + 12 * NSEC_PER_MSEC);
 	}
 }
@@ -334,7 +331,7 @@ static void cron_shell(const void *unused)
 {
 	prctl(PR_SET_NAME, "gzip");
 	if (!fork() || !fork())
-		incident_burn(60 * NSEC_PER_MSEC);
+		truth_burn_in_turns(60 * NSEC_PER_MSEC);
 }
 
 void incident_cron(void)
@@ -348,7 +345,7 @@ static void build_shell(const void *unused)
 	prctl(PR_SET_NAME, "sh");
 	if (!fork()) {
 		prctl(PR_SET_NAME, "cc1");
-		incident_burn(12 * NSEC_PER_MSEC);
+		truth_burn_in_turns(12 * NSEC_PER_MSEC);
 		_exit(0);
 	}
 	wait(NULL);
@@ -362,7 +359,7 @@ void incident_build(void)
 static void *serve(void *unused)
 {
 	for (;;) {
-		incident_burn(NSEC_PER_MSEC);
+		truth_burn_in_turns(NSEC_PER_MSEC);
 		truth_sleep_until(clock_mono_ns() + 60 * NSEC_PER_MSEC);
 	}
 	return unused;
@@ -399,7 +396,7 @@ static void __attribute__((noreturn)) run_job(unsigned int nr)
 	prctl(PR_SET_NAME, "job");
 	if (!cgroups_mkdir(path) || !cgroups_enter(path, 0))
 		_exit(1);
-	incident_burn(120 * NSEC_PER_MSEC);
+	truth_burn_in_turns(120 * NSEC_PER_MSEC);
 	_exit(0);
 }
 

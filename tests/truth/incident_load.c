@@ -23,26 +23,11 @@
 #define MAX_TASKS   64
 #define MAX_CGROUPS 16
 #define MODULE	    "/modules/trouble.ko"
-/*
- * Longest time for which QEMU runs one CPU before it switches to the other CPU, while an incident
- * keeps both CPUs busy.
- */
-#define TURN_NS (20 * NSEC_PER_USEC)
 
 static pid_t tasks[MAX_TASKS];
 static int nr_tasks;
 static char *made[MAX_CGROUPS];
 static int nr_made;
-
-bool incident_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return written;
-}
 
 static void make_cgroup(const char *path)
 {
@@ -79,21 +64,6 @@ static void set(const struct incident_setting *setting)
 		live_fail_all("cannot set %s of %s: %s", file, setting->cgroup, strerror(errno));
 }
 
-/*
- * Computes for @ns and makes QEMU switch CPUs every TURN_NS, by a yield or pause instruction.
- * Without yield and pause instructions, QEMU switches CPUs only when a timer expires or is set, and
- * this happens inside an interrupt. The guest then counts the time in which QEMU runs the other CPU
- * as time of the interrupt: up to one tick period.
- */
-void incident_burn(uint64_t ns)
-{
-	for (uint64_t left = ns; left; left -= ns) {
-		ns = left < TURN_NS ? left : TURN_NS;
-		truth_burn(ns);
-		truth_switch_cpu();
-	}
-}
-
 static void burn_once(const void *arg)
 {
 	const struct incident_load *load = arg;
@@ -101,7 +71,7 @@ static void burn_once(const void *arg)
 	/* A process that computes for long would still run in the next incident. */
 	if (load->burn_us > 100000)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	incident_burn(load->burn_us * NSEC_PER_USEC);
+	truth_burn_in_turns(load->burn_us * NSEC_PER_USEC);
 }
 
 void incident_fork_every(uint64_t period_ns, void (*child)(const void *arg), const void *arg)
@@ -183,7 +153,7 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 	if (load->forks_hz)
 		incident_fork_every(NSEC_PER_SEC / load->forks_hz, burn_once, load);
 	for (;;) {
-		incident_burn(load->burn_us * NSEC_PER_USEC);
+		truth_burn_in_turns(load->burn_us * NSEC_PER_USEC);
 		/*
 		 * The advice of a finding may change the scheduling policy of the task.
 		 * sched_yield() sleeps until the next period only under SCHED_DEADLINE.
@@ -220,7 +190,7 @@ static void load_module(const char *parameters)
 
 void incident_cpus(int nr)
 {
-	if (!incident_write("/sys/devices/system/cpu/cpu1/online", nr > 1 ? "1" : "0"))
+	if (!live_write("/sys/devices/system/cpu/cpu1/online", nr > 1 ? "1" : "0"))
 		live_fail_all("cannot change CPU 1: %s", strerror(errno));
 }
 

@@ -153,7 +153,7 @@ static bool apply(json_t *finding)
 	if (!equal)
 		return !system(command);
 	snprintf(path, sizeof(path), "%.*s", (int)(equal - setting), setting);
-	return incident_write(path, equal + 1);
+	return live_write(path, equal + 1);
 }
 
 /*

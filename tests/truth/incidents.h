@@ -110,15 +110,10 @@ bool incidents_full(void);
  */
 void incident_cpus(int nr);
 
-bool incident_write(const char *path, const char *text);
-
 /* Creates the cgroups and starts the tasks of an incident. Fails the test program on an error. */
 void incident_begin(const struct incident *incident);
 /* Ends the tasks and removes the cgroups of an incident. */
 void incident_end(const struct incident *incident);
-
-/* Keeps the CPU busy for @ns, and makes QEMU switch between the two CPUs at least every 20 us. */
-void incident_burn(uint64_t ns);
 
 /* Starts a process every @period_ns. Each process calls @child with @arg and exits. */
 void incident_fork_every(uint64_t period_ns, void (*child)(const void *arg), const void *arg)

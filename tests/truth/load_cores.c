@@ -40,21 +40,9 @@
  */
 #define SERVE_EDGE_NS 1000
 
-#define TURN_NS (20 * NSEC_PER_USEC)
-
 struct shared {
 	uint64_t begin_ns;
 };
-
-/* Keeps the CPU busy for @ns, and makes QEMU switch CPUs every TURN_NS, outside of interrupts. */
-static void burn_in_turns(uint64_t ns)
-{
-	for (uint64_t left = ns; left; left -= ns) {
-		ns = left < TURN_NS ? left : TURN_NS;
-		truth_burn(ns);
-		truth_switch_cpu();
-	}
-}
 
 /*
  * Runs the busy intervals of one sibling. The start times and lengths of the intervals differ
@@ -70,7 +58,7 @@ static void run(const struct shared *shared, uint64_t factor)
 		uint64_t begin = (i * factor % 29 * 30 + factor) * 3 * NSEC_PER_USEC;
 
 		truth_sleep_until(shared->begin_ns + i * DISTANCE_NS + begin);
-		burn_in_turns((1 + i * factor % 13) * 160 * NSEC_PER_USEC);
+		truth_burn_in_turns((1 + i * factor % 13) * 160 * NSEC_PER_USEC);
 	}
 }
 

@@ -3,7 +3,6 @@
 #include "pinned.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -98,17 +97,11 @@ void pinned_wake(uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-struct pinned_schedstat pinned_schedstat(pid_t pid)
+struct live_schedstat pinned_schedstat(pid_t pid)
 {
-	struct pinned_schedstat stat = {0};
-	char path[64];
-	FILE *file;
+	struct live_schedstat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64, &stat.ran_ns, &stat.waited_ns,
-			    &stat.dispatches) != 3)
-		live_fail_all("cannot read %s", path);
-	fclose(file);
+	if (!live_schedstat(pid, &stat))
+		live_fail_all("cannot read schedstat of %d", pid);
 	return stat;
 }

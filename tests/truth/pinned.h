@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tests/live/live.h"
+
 #define PINNED_ORDINARY 0    /* SCHED_OTHER */
 /* SCHED_BATCH: a task that wakes up does not preempt the running task */
 #define PINNED_BATCH (-1)
@@ -32,12 +34,7 @@ void pinned_wait(uint32_t *word, uint32_t value);
 /* Adds 1 to *word and wakes the tasks that wait for *word. */
 void pinned_wake(uint32_t *word);
 
-/* schedstat of a thread: run time, run delay, number of dispatches. */
-struct pinned_schedstat {
-	uint64_t ran_ns, waited_ns, dispatches;
-};
-
 /* Reads schedstat of a thread. Fails the test program if schedstat cannot be read. */
-struct pinned_schedstat pinned_schedstat(pid_t pid);
+struct live_schedstat pinned_schedstat(pid_t pid);
 
 #endif

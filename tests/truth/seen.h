@@ -18,7 +18,7 @@ struct seen {
 	uint64_t from_ns; /* start of the current wait, or 0 */
 	uint64_t count, sum_ns, min_ns, max_ns;
 	uint64_t missed; /* number of waits that the kernel's accounting omits */
-	struct pinned_schedstat was, is;
+	struct live_schedstat was, is;
 };
 
 /* Events that the test records with witness_begin(). */

@@ -92,7 +92,7 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		gap = gap_of(bound, w->start_mono_ns + wait->from_ns, w->start_mono_ns + wait->to_ns);
 		holds++;
 		throttled_ns += (double)wait->throttled_ns;
-		if (wait->held && wait->throttled_ns <= wait_ns &&
+		if (wait->throttled && wait->throttled_ns <= wait_ns &&
 		    wait->throttled_ns + others_after(w, wait) + END_NS >= wait_ns &&
 		    wait_ns + SLACK_NS >= gap)
 			continue;

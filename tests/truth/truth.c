@@ -21,6 +21,8 @@
 #define SETTLE_SWITCHES 100 /* QEMU's CPU switches that complete all interrupts */
 
 #define NR_TURNS 2
+#define TURN_NS \
+	(20 * NSEC_PER_USEC) /* longest time for which QEMU runs one CPU before it switches */
 
 static unsigned int instruction_ns;
 static int turn_fds[NR_TURNS] = {-1, -1};
@@ -57,11 +59,7 @@ static double measure_loop(void)
  */
 static void stop_watchdog(void)
 {
-	FILE *file = fopen("/proc/sys/kernel/watchdog", "w");
-
-	if (!file && errno == ENOENT)
-		return;
-	if (!file || fputs("0", file) < 0 || fclose(file))
+	if (!live_write("/proc/sys/kernel/watchdog", "0") && errno != ENOENT)
 		live_fail_all("cannot stop the watchdog: %s", strerror(errno));
 }
 
@@ -100,6 +98,15 @@ double truth_loop_ns(void)
 void truth_burn(uint64_t ns)
 {
 	loop((uint64_t)((double)ns / loop_ns));
+}
+
+void truth_burn_in_turns(uint64_t ns)
+{
+	for (uint64_t left = ns; left; left -= ns) {
+		ns = left < TURN_NS ? left : TURN_NS;
+		truth_burn(ns);
+		truth_switch_cpu();
+	}
 }
 
 void truth_sleep_until(uint64_t mono_ns)
@@ -155,13 +162,12 @@ void truth_settle(void)
 void truth_turns_start(void)
 {
 	static const uint64_t period_ns[NR_TURNS] = {30011, 70003};
+
 	/*
 	 * Unless perf_cpu_time_max_percent is 0, the kernel lowers the sampling rate of perf if
 	 * samples take long.
 	 */
-	FILE *limit = fopen("/proc/sys/kernel/perf_cpu_time_max_percent", "w");
-
-	if (!limit || fputs("0", limit) < 0 || fclose(limit))
+	if (!live_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0"))
 		live_fail_all("perf keeps its limit");
 	for (int cpu = 0; cpu < NR_TURNS; cpu++)
 		turn_fds[cpu] = truth_clock_start(cpu, period_ns[cpu]);

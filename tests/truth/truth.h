@@ -22,6 +22,13 @@ double truth_loop_ns(void);
  * under emulation.
  */
 void truth_burn(uint64_t ns);
+/*
+ * Executes instructions for @ns, and makes QEMU switch CPUs every 20 us, by a yield or pause
+ * instruction. Without yield and pause instructions, QEMU switches CPUs only when a timer expires or
+ * is set, and this happens inside an interrupt. The guest then counts the time in which QEMU runs the
+ * other CPU as time of the interrupt: up to one tick period.
+ */
+void truth_burn_in_turns(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
 /* Makes QEMU switch from the calling CPU to the next CPU that is not halted. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests the calculations of `subtick audit` on a simulated kernel that rounds like Linux. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <math.h>
 
@@ -17,30 +18,25 @@ struct tick_accounting {
 	uint64_t ticks;
 };
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *state >> 33;
-}
-
-/* Reads the columns every 20 µs. Each tick is charged to one of two columns. */
+/* Initializes @edges and reads the columns every 20 µs. Each tick is charged to one of two columns. */
 static void watch(struct counter_edges *edges, struct tick_accounting *a, unsigned int hz,
 		  uint64_t length_ns, double share, uint64_t jitter_ns)
 {
 	uint64_t random = 42, shown[2], next;
 
+	counter_edges_init(edges, 3);
 	a->tick_ns = tick_fit_tick_ns(hz);
 	next = a->offset_ns;
 	for (uint64_t now = 0; now < length_ns; now += 20000) {
 		while (next <= now) {
-			a->col_ns[next_random(&random) % 1000 >= share * 1000] += a->tick_ns;
+			a->col_ns[lcg64(&random) % 1000 >= share * 1000] += a->tick_ns;
 			next += a->tick_ns;
 		}
 		for (int i = 0; i < 2; i++)
 			shown[i] = a->col_ns[i] / (10 * MS);
 		counter_edges_feed(edges, shown, 2,
 			  1000000000000000ULL + now +
-				  (jitter_ns ? next_random(&random) % jitter_ns : 0),
+				  (jitter_ns ? lcg64(&random) % jitter_ns : 0),
 			  false);
 	}
 }
@@ -105,7 +101,6 @@ TEST(peak_of_rescaling)
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 1000, 3000 * MS, 1.0, 0);
 	assert_int_equal(peaks_of(&edges, peaks, 8), 1);
 	assert_true(fabs(peaks[0].at_ns - 10e6) < 50000.0);
@@ -122,7 +117,6 @@ TEST(peaks_of_two_modes)
 	struct counter_edges edges;
 	size_t nr;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 1000, 5000 * MS, 0.6, 0);
 	nr = peaks_of(&edges, peaks, 32);
 	assert_true(nr >= 5);
@@ -141,7 +135,6 @@ TEST(peaks_of_250)
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 4000 * MS, 1.0, 0);
 	assert_int_equal(peaks_of(&edges, peaks, 8), 2);
 	assert_true(fabs(peaks[0].at_ns - 8e6) < 50000.0 && fabs(peaks[1].at_ns - 12e6) < 50000.0);
@@ -157,7 +150,6 @@ TEST(rates)
 		struct tick_fit period;
 		struct counter_edges edges;
 
-		counter_edges_init(&edges, 3);
 		watch(&edges, &a, hz[i], 3000 * MS, 0.45, 60000);
 		assert_true(tick_fit_find(&edges, &period));
 		assert_int_equal(lround(period.hz), hz[i]);
@@ -171,7 +163,6 @@ TEST(phase_of_the_tick)
 	struct tick_fit period;
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
 	assert_true(tick_fit_find(&edges, &period));
 	/* Time starts at 10^15 ns, a multiple of 4 ms, so the tick's phase is offset_ns. */
@@ -188,7 +179,7 @@ TEST(no_period)
 
 	counter_edges_init(&edges, 1);
 	for (size_t i = 0; i < 2000; i++, col++) {
-		now += 1000000 + next_random(&random) % 9000000;
+		now += 1000000 + lcg64(&random) % 9000000;
 		counter_edges_feed(&edges, &col, 1, now, false);
 	}
 	assert_false(tick_fit_find(&edges, &period));
@@ -217,9 +208,9 @@ TEST(noisy_reader)
 
 		counter_edges_init(&edges, 1);
 		for (size_t n = 0; n < 200; n++, col++) {
-			at += tick * (1 + next_random(&random) % 5);
+			at += tick * (1 + lcg64(&random) % 5);
 			counter_edges_feed(&edges, &col, 1,
-				  at + next_random(&random) % (n % 6 ? 30000 : tick), false);
+				  at + lcg64(&random) % (n % 6 ? 30000 : tick), false);
 		}
 		assert_true(tick_fit_find(&edges, &period));
 		assert_int_equal(lround(period.hz), hz[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests the verdict of `subtick audit`, and its errors for simulated sources. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <math.h>
 
@@ -121,8 +122,7 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 	counter_edges_init(&edges, 1);
 	counter_edges_feed(&edges, &col, 1, at, false);
 	for (size_t i = 0; i < nr; i++) {
-		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-		at += 4000000 * (1 + (random >> 33) % 3);
+		at += 4000000 * (1 + lcg64(&random) % 3);
 		col++;
 		counter_edges_feed(&edges, &col, 1, at + (late && !(i % late) ? (random >> 40) % 4000000 : 0),
 			  false);

@@ -9,18 +9,10 @@
 #include <cmocka.h>
 
 #include "kmod/tracerbench/stats.h"
+#include "tests/random.h"
 
 #define NR_MAX 300
 #define ROUNDS 400
-
-/* Marsaglia's xorshift64 with a fixed seed, so that a failure is reproducible. */
-static u64 next_random(u64 *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 enum shape {
 	SHAPE_WIDE,
@@ -34,10 +26,10 @@ enum shape {
 
 static size_t fill(u64 *value, unsigned int round, u64 *state)
 {
-	size_t nr = round < 20 ? round + 1 : 1 + next_random(state) % NR_MAX;
+	size_t nr = round < 20 ? round + 1 : 1 + xorshift64(state) % NR_MAX;
 
 	for (size_t i = 0; i < nr; i++) {
-		u64 random = next_random(state);
+		u64 random = xorshift64(state);
 
 		switch (round % NR_SHAPES) {
 		case SHAPE_WIDE:
@@ -134,7 +126,7 @@ static void test_percentile(void **unused)
 
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		size_t nr = fill(value, round, &state);
-		u64 d = den[round % 3], num = 1 + next_random(&state) % d, got;
+		u64 d = den[round % 3], num = 1 + xorshift64(&state) % d, got;
 		size_t rank = 1;
 
 		if (round % 50 == 0)
@@ -200,7 +192,7 @@ static void test_heap_keeps_the_highest(void **unused)
 
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		size_t nr = fill(value, round, &state);
-		struct tb_heap heap = {.value = kept, .room = 1 + next_random(&state) % NR_MAX};
+		struct tb_heap heap = {.value = kept, .room = 1 + xorshift64(&state) % NR_MAX};
 
 		for (size_t i = 0; i < nr; i++) {
 			tb_heap_feed(&heap, value[i]);
@@ -222,7 +214,7 @@ static void test_heap_fed_by_several(void **unused)
 	u64 all[4 * NR_MAX], kept[NR_MAX], state = 6;
 
 	for (unsigned int round = 0; round < ROUNDS; round++) {
-		struct tb_heap heap = {.value = kept, .room = 1 + next_random(&state) % 50};
+		struct tb_heap heap = {.value = kept, .room = 1 + xorshift64(&state) % 50};
 		size_t nr = 0;
 
 		for (unsigned int cpu = 0; cpu < 4; cpu++) {
@@ -254,7 +246,7 @@ static void test_summary_and_combination(void **unused)
 
 	for (unsigned int i = 0; i < 5; i++) {
 		for (unsigned int j = 0; j < 100; j++) {
-			samples[i][j] = next_random(&state) % 1000;
+			samples[i][j] = xorshift64(&state) % 1000;
 			total += samples[i][j];
 			if (samples[i][j] > highest)
 				highest = samples[i][j];

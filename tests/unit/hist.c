@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compares histograms and moments with simple, slow computations. */
 #include "stats/hist.h"
+#include "tests/random.h"
 
 #include <math.h>
 
@@ -13,14 +14,6 @@
 #include "bpf/hist.bpf.h"
 
 static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
 
 TEST(test_edges)
 {
@@ -47,7 +40,7 @@ TEST(test_kernel_half)
 			assert_int_equal(hist_bucket(v), hist_index(v));
 		}
 	for (int i = 0; i < 1000000; i++) {
-		uint64_t v = next_random() >> next_random() % 64;
+		uint64_t v = xorshift64(&random_state) >> xorshift64(&random_state) % 64;
 
 		assert_int_equal(hist_bucket(v), hist_index(v));
 	}
@@ -78,7 +71,7 @@ TEST(test_percentiles)
 	for (int round = 0; round < 20; round++) {
 		memset(count, 0, sizeof(count));
 		for (int i = 0; i < NR; i++) {
-			values[i] = next_random() >> (30 + next_random() % 30);
+			values[i] = xorshift64(&random_state) >> (30 + xorshift64(&random_state) % 30);
 			count[hist_index(values[i])]++;
 		}
 		qsort(values, NR, sizeof(values[0]), compare_u64);
@@ -151,8 +144,8 @@ TEST(test_sparse)
 		struct hist copy = {0};
 
 		for (int i = 0; i < round % 50; i++) {
-			a[next_random() % (NR + EXTRA)] += next_random() % 100;
-			b[next_random() % (NR + EXTRA)] += next_random() % 100;
+			a[xorshift64(&random_state) % (NR + EXTRA)] += xorshift64(&random_state) % 100;
+			b[xorshift64(&random_state) % (NR + EXTRA)] += xorshift64(&random_state) % 100;
 		}
 		for (int i = 0; i < NR + EXTRA; i++) {
 			sum[i] = a[i] + b[i];
@@ -210,7 +203,7 @@ TEST(test_moments)
 	double mean = 0.0, square = 0.0, min = INFINITY, max = -INFINITY;
 
 	for (int i = 0; i < NR; i++) {
-		values[i] = 1e12 + (double)(next_random() % 1000);
+		values[i] = 1e12 + (double)(xorshift64(&random_state) % 1000);
 		moments_add(&m, values[i]);
 		mean += values[i] / NR;
 		min = fmin(min, values[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests that numbers and names are written as JSON with the same bytes as by jansson. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -11,13 +12,6 @@
 #define FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY)
 
 static uint64_t seed = 88172645463325252ULL;
-
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
-}
 
 static char *written(void (*fill)(struct value *value, const void *arg), const void *arg)
 {
@@ -88,7 +82,7 @@ TEST(test_reals)
 	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
 		expect_real(written(fill_real, &few[i]), few[i]);
 	for (int i = 0; i < 5000; i++) {
-		uint64_t bits = next_random();
+		uint64_t bits = xorshift64(&seed);
 
 		memcpy(&value, &bits, sizeof(value));
 		if (isfinite(value))
@@ -120,11 +114,11 @@ TEST(test_names)
 
 	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]) + 5000; i++) {
 		bool random = i >= sizeof(few) / sizeof(few[0]);
-		size_t len = next_random() % 32;
+		size_t len = xorshift64(&seed) % 32;
 		char *valid;
 
 		for (size_t j = 0; j < len; j++)
-			name[j] = (char)(1 + next_random() % 255);
+			name[j] = (char)(1 + xorshift64(&seed) % 255);
 		name[len] = '\0';
 		valid = utf8_valid(random ? name : few[i]);
 		expect(written(fill_text, random ? name : few[i]), json_string(valid));

@@ -164,6 +164,14 @@ static inline void at(u64 ns)
 	shim_now = START + ns;
 }
 
+static inline void device(u64 from, u64 to, int number, struct irqaction *action)
+{
+	at(from);
+	load_irq_enter_line(NULL, number, action);
+	at(to);
+	load_irq_leave_line(NULL);
+}
+
 static inline void go_idle(u64 ns, u32 idle_state)
 {
 	at(ns);

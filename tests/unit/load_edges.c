@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests `subtick load` with lost events, preempted softirqs, interrupted BPF programs. */
 #include "load_script.h"
+#include "tests/random.h"
 
 /* Field of task_struct that exists only on kernels with PREEMPT_RT. */
 #define PREEMPT_RT " softirq_disable_cnt "
@@ -303,10 +304,9 @@ TEST_WITH(clock_steps_back, reset, NULL)
 
 static u64 next_random(u64 below)
 {
-	static u64 random = 5;
+	static uint64_t random = 5;
 
-	random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (random >> 33) % below;
+	return lcg64(&random) % below;
 }
 
 /* The parts add up for any order of events, even with lost events. */

@@ -4,6 +4,7 @@
 #define SUBTICK_TESTS_UNIT_LOAD_SCHEDULE_H
 
 #include "load_core.h"
+#include "tests/random.h"
 
 enum core_event {
 	EVENT_IRQ,
@@ -28,7 +29,8 @@ static struct task_struct *const schedule_tasks[NR_TASKS] = {&idle, &task, &othe
 
 /* State of the simulated core, and the times that the counters must have. */
 static struct {
-	u64 now, random;
+	u64 now;
+	uint64_t random;
 	u64 part_ns[LOAD_NR_PARTS], vec_ns[LOAD_NR_VECS], vec_count[LOAD_NR_VECS];
 	enum {
 		RUNS,
@@ -43,8 +45,7 @@ static struct {
 
 static inline u64 below(u64 end)
 {
-	core.random = core.random * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (core.random >> 33) % end;
+	return lcg64(&core.random) % end;
 }
 
 /*

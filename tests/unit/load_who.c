@@ -46,14 +46,6 @@ int __wrap_bpf_map_lookup_and_delete_batch(int fd, void *in, void *out, void *ke
 static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
 static struct irqaction ipi = {.name = "IPI"};
 
-static void device(u64 from, u64 to, int number, struct irqaction *action)
-{
-	at(from);
-	load_irq_enter_line(NULL, number, action);
-	at(to);
-	load_irq_leave_line(NULL);
-}
-
 static const struct load_line *find_line(const struct load_lines *l, const char *name)
 {
 	for (size_t i = 0; i < l->nr_list; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reads randomly damaged files of earlier runs, as `audit --resume` and `wake --against` do. */
-#include "test.h"
+#include "report_rows.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 #include "cmd/audit_rows.h"
 #include "report/report.h"
 #include "view/svg/plots.h"
-#include "view/view.h"
 
 #define ROUNDS 1000
 
@@ -78,17 +77,6 @@ static char *mutated(const char *text)
 	return out;
 }
 
-static char *to_json(const struct report *report)
-{
-	char *text = NULL;
-	size_t size;
-	struct view view = {.format = VIEW_JSON, .out = open_memstream(&text, &size)};
-
-	assert_int_equal(view_write(&view, report), 0);
-	fclose(view.out);
-	return text;
-}
-
 /* Checks that a report of the rows from audit_rows_resume() can be written and read again. */
 static void check_rows(const struct audit_rows *rows, const struct audit_opts *opts)
 {
@@ -101,7 +89,7 @@ static void check_rows(const struct audit_rows *rows, const struct audit_opts *o
 	for (size_t i = 0; i < delays.nr; i++)
 		audit_delay_derive(&delays.rows[i]);
 	assert_int_equal(audit_delays_report(opts, &findings, &delays, false, &report, NULL), 0);
-	text = to_json(report);
+	text = text_of((struct view){.format = VIEW_JSON}, report);
 	assert_int_equal(report_read_json(text, strlen(text), &again, &used, NULL), 0);
 	report_free(again);
 	report_free(report);
@@ -129,7 +117,7 @@ TEST(test_resume)
 	delays.rows = rows;
 	delays.nr = 3;
 	assert_int_equal(audit_delays_report(&opts, &findings, &delays, false, &report, NULL), 0);
-	text = to_json(report);
+	text = text_of((struct view){.format = VIEW_JSON}, report);
 	report_free(report);
 	for (int i = 0; i <= ROUNDS; i++) {
 		/* The file is undamaged in round 0, and is damaged in all other rounds. */

@@ -38,14 +38,6 @@ static inline int end(void **state)
 	return 0;
 }
 
-static inline void device(u64 from, u64 to, int number, struct irqaction *action)
-{
-	at(from);
-	load_irq_enter_line(NULL, number, action);
-	at(to);
-	load_irq_leave_line(NULL);
-}
-
 static inline void script_nvme(u64 ns, const u64 *arg)
 {
 	device(ns, arg[0], 40, &disk);

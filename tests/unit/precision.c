@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests the window length for a precision, by formula and from simulated errors. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <math.h>
 
 #include "stats/audit.h"
 
 #define MS 1000000ULL
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *state >> 33;
-}
 
 TEST(rules)
 {
@@ -43,7 +38,7 @@ static void sampled(uint64_t *busy, size_t nr)
 
 	busy[0] = 0;
 	for (size_t i = 1; i < nr; i++)
-		busy[i] = busy[i - 1] + (next_random(&random) % 1000 < 300);
+		busy[i] = busy[i - 1] + (lcg64(&random) % 1000 < 300);
 }
 
 static double sampled_error(const uint64_t *busy, size_t from, size_t ticks, double bias)

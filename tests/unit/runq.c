@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests counts at boundaries, windows, sampling errors and rows of blame. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <math.h>
 
 #include "dense.h"
 #include "stats/runq.h"
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		       const uint8_t in[HIST_NR], uint64_t wait_ns)
@@ -57,7 +50,7 @@ TEST(test_le_is_exact)
 					waits[nr_waits++] = apart[i] + d;
 		for (int i = 0; i < 200000; i++)
 			waits[nr_waits++] =
-				next_random(&random) >> (28 + next_random(&random) % 36);
+				xorshift64(&random) >> (28 + xorshift64(&random) % 36);
 		for (size_t i = 0; i < nr_waits; i++)
 			count_wait(count, apart, in,
 				   waits[i] > HIST_VALUE_MAX ? HIST_VALUE_MAX : waits[i]);
@@ -172,7 +165,7 @@ TEST(test_sampling_error)
 	uint64_t random = 0x9e3779b97f4a7c15ULL, waits[WAITS];
 
 	for (int i = 0; i < WAITS; i++) {
-		waits[i] = 1000 + next_random(&random) % 1000000;
+		waits[i] = 1000 + xorshift64(&random) % 1000000;
 		truth += (double)waits[i];
 	}
 	for (int t = 0; t < TRIALS; t++) {
@@ -181,7 +174,7 @@ TEST(test_sampling_error)
 
 		sums[t] = 0;
 		for (int i = 0; i < WAITS; i++)
-			if ((double)(uint32_t)next_random(&random) < ratio * 4294967296.0) {
+			if ((double)(uint32_t)xorshift64(&random) < ratio * 4294967296.0) {
 				count[hist_index(waits[i])]++;
 				sums[t] += (double)waits[i] / ratio;
 			}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests the estimated lag of a run queue's clock from readings of two drifting clocks. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <linux/types.h>
 
@@ -23,14 +24,11 @@ struct core {
 	s64 set_ns; /* sum of the clock steps of the run queue's clock */
 };
 
-static u64 random_state = 1;
+static uint64_t random_state = 1;
 
 static u64 next_random(u64 below)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % below;
+	return xorshift64(&random_state) % below;
 }
 
 static void core_start(struct core *core, double ppm, double known_ppm)

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "bpf_shim.h"
+#include "tests/random.h"
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 static long bpf_map_pop_elem(void *map, void *value);
@@ -59,7 +60,7 @@ static struct {
 	u32 free[NR_GROUPS];
 	u32 nr_free;
 	struct chain chain[NR_CHAINS];
-	u64 random;
+	uint64_t random;
 } sim;
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
@@ -102,10 +103,7 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags)
 
 static u64 below(u64 end)
 {
-	sim.random ^= sim.random << 13;
-	sim.random ^= sim.random >> 7;
-	sim.random ^= sim.random << 17;
-	return sim.random % end;
+	return xorshift64(&sim.random) % end;
 }
 
 static int reset(void **state)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compares sums over pods, QoS classes, path depths and subtrees with brute force. */
-#include "test.h"
-#include "dense.h"
+#include "runq_list.h"
 
 #include <math.h>
 
 #include "measure/load/window.h"
-#include "measure/runq/filter.h"
-#include "measure/runq/kernel.h"
 #include "measure/runq/rollup.h"
-#include "measure/runq/window.h"
 
 #define UID_A "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 #define UID_B "1a1b2c3d-4e5f-6789-abcd-ef0123456789"
@@ -19,12 +15,6 @@
 #define POD_B "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" \
 	      "1a1b2c3d_4e5f_6789_abcd_ef0123456789.slice"
 
-static const uint64_t le_ns[] = {1000, 100000};
-static const double percentiles[] = {50, 99};
-
-static struct runq_window window;
-static struct runq_waits_list list;
-static struct runq_filter filter;
 static struct runq_rollup rollup;
 static struct runq_opts opts;
 /* All groups of a test; blame rows and the list of live groups have pointers to them. */
@@ -58,28 +48,16 @@ struct runq_group *const *__wrap_runq_kernel_groups(const struct runq_kernel *ke
 
 static void begin(enum runq_rollup_by what)
 {
-	window = (struct runq_window){
-		.per = RUNQ_PER_CGROUP,
-		.sum = what,
-		.sample_ratio = 1.0,
-		.le_ns = le_ns,
-		.nr_le = 2,
-		.percentiles = percentiles,
-		.nr_percentiles = 2,
-		.has_causes = true,
-		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
-	};
+	list_begin();
+	window.sum = what;
 	rollup = (struct runq_rollup){.what = what, .filter = &filter};
 	opts = (struct runq_opts){.blame_rows = 8};
 }
 
 static void finish(void)
 {
-	runq_window_clear(&window);
 	runq_rollup_close(&rollup);
-	runq_waits_clear(&list);
-	runq_filter_close(&filter);
-	filter = (struct runq_filter){0};
+	list_end();
 	while (nr_groups)
 		runq_group_put(groups[--nr_groups]);
 	nr_charges = 0;
@@ -99,22 +77,7 @@ static struct runq_group *group_of(uint64_t key, const char *path)
 
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns, enum runq_cause cause)
 {
-	struct runq_group *group = group_of(key, path);
-	struct runq_group_window row = {.party = runq_party_of(key, group),
-					.ended = group->gone,
-					.count = nr,
-					.sum_ns = nr * ns,
-					.max_ns = ns};
-	struct hist_entry entries[3] = {{.bucket = hist_index(ns), .count = nr}};
-	struct hist hist = {entries, 1};
-	struct err err = {0};
-
-	row.cause_ns[cause] = nr * ns;
-	for (unsigned int i = 0; i < 2; i++)
-		if (hist_index(le_ns[i]) == hist_index(ns) && ns <= le_ns[i])
-			hist_push(&hist, HIST_NR + i, nr);
-	assert_int_equal(hist_set(&row.hist, &hist), 0);
-	assert_int_equal(runq_waits_append(&list, row, &err), 0);
+	list_add(key, group_of(key, path), nr, ns, cause);
 }
 
 static void waited_steps(uint64_t key, const char *path, uint64_t below, uint64_t above,

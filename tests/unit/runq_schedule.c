@@ -4,6 +4,7 @@
 
 #include "stats/hist.h"
 #include "stats/runq.h"
+#include "tests/random.h"
 
 #define NR_GROUPS 4
 #define NR_TASKS  9
@@ -49,15 +50,12 @@ static struct {
 	int (*program)(u64 *);
 	bool late; /* true if a wake-up may preempt a task without an update of rq->clock */
 	u32 unwanted; /* bit mask of excluded groups */
-	u64 random;
+	uint64_t random;
 } sim;
 
 static u64 below(u64 end)
 {
-	sim.random ^= sim.random << 13;
-	sim.random ^= sim.random >> 7;
-	sim.random ^= sim.random << 17;
-	return sim.random % end;
+	return xorshift64(&sim.random) % end;
 }
 
 static u64 key_of_group(u32 group)
@@ -618,39 +616,42 @@ TEST(own_stamps)
 	sim_run(6000);
 }
 
+static u64 taken(void)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < NR_GROUPS; i++)
+		count += sim.truth[i].count;
+	return count;
+}
+
 /*
  * One in four waits is sampled. The counters of groups have the sampled waits, and the totals of a
  * core have all waits.
  */
 TEST(sampled)
 {
-	u64 taken = 0, all = 0;
+	u64 all = 0;
 
 	sim_reset(runq_general, 99);
 	want_sample = true;
 	sim_run(12000);
-	for (u32 i = 0; i < NR_GROUPS; i++)
-		taken += sim.truth[i].count;
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
 		all += cores[cpu].runq.switches;
-	assert_true(taken > all / 5 && taken < all * 3 / 10);
+	assert_true(taken() > all / 5 && taken() < all * 3 / 10);
 }
 
 /* Without causes, waits that are not sampled change no counter. Sampled waits are exact. */
 TEST(sampled_alone)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
-		u64 taken = 0;
-
 		sim_reset(runq_some, seed * 991);
 		want_blame = want_causes = false;
 		want_sample = true;
 		sample.factor *= 2 * seed + 1;
 		sim.late = seed % 2;
 		sim_run(6000);
-		for (u32 i = 0; i < NR_GROUPS; i++)
-			taken += sim.truth[i].count;
-		assert_true(taken > 500);
+		assert_true(taken() > 500);
 	}
 }
 
@@ -661,8 +662,6 @@ TEST(sampled_alone)
 TEST(sampled_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
-		u64 taken = 0;
-
 		sim_reset(runq_causes, seed * 733);
 		fake.old = seed % 3 == 0;
 		want_sample = true;
@@ -670,9 +669,7 @@ TEST(sampled_causes)
 		sample.factor *= 2 * seed + 1;
 		sim.late = seed % 2;
 		sim_run(6000);
-		for (u32 i = 0; i < NR_GROUPS; i++)
-			taken += sim.truth[i].count;
-		assert_true(taken > 500);
+		assert_true(taken() > 500);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests waits counted only at boundaries, and the memory size of the counters. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <math.h>
 
@@ -34,9 +35,7 @@ static void fill(uint64_t count[NR_LE + 1])
 
 	memset(count, 0, (NR_LE + 1) * sizeof(*count));
 	for (unsigned int i = 0; i < WAITS; i++) {
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
+		xorshift64(&random);
 		waits[i] = (random >> 32) >> random % 30;
 		if (i < 3 * NR_LE)
 			waits[i] = le[i / 3] + i % 3 - 1;

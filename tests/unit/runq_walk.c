@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compares the division of a wait among tasks with a division nanosecond by nanosecond. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <linux/types.h>
 
@@ -15,7 +16,7 @@ typedef __u32 u32;
 #define NR_WHO	    8
 
 static u64 blamed[NR_WHO], blamed_unknown, blamed_quota, blamed_moved;
-static u64 random_state = 1;
+static uint64_t random_state = 1;
 
 static u64 key_of(u32 who)
 {
@@ -59,10 +60,7 @@ static void walk_all(struct runq_cpu *pc, u32 cpu)
 
 static u64 next_random(u64 below)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % below;
+	return xorshift64(&random_state) % below;
 }
 
 static void blame_reset(void)

@@ -1,49 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests windows of `subtick runq`: their rows, and the comparison with run_delay. */
-#include "test.h"
+#include "runq_list.h"
 
 #include <math.h>
 
-#include "measure/runq/filter.h"
 #include "present/runq.h"
-#include "measure/runq/waits.h"
-#include "measure/runq/kernel.h"
-#include "measure/runq/window.h"
-#include "dense.h"
 #include "report_rows.h"
 #include "base/clock.h"
 
-static const uint64_t le_ns[] = {1000, 100000};
-static const double percentiles[] = {50, 99};
-
-static struct runq_window window;
-static struct runq_waits_list list;
-static struct runq_filter filter;
-
 static int setup(void **state)
 {
-	window = (struct runq_window){
-		.per = RUNQ_PER_CGROUP,
-		.source = RUNQ_SOURCE_SCHED_INFO,
-		.hierarchy = RUNQ_HIERARCHY_V2,
-		.sample_ratio = 1.0,
-		.le_ns = le_ns,
-		.nr_le = 2,
-		.percentiles = percentiles,
-		.nr_percentiles = 2,
-		.has_causes = true,
-		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
-	};
-	list = (struct runq_waits_list){0};
-	filter = (struct runq_filter){0};
+	list_begin();
+	window.source = RUNQ_SOURCE_SCHED_INFO;
+	window.hierarchy = RUNQ_HIERARCHY_V2;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	runq_window_clear(&window);
-	runq_waits_clear(&list);
-	runq_filter_close(&filter);
+	list_end();
 	return 0;
 }
 
@@ -51,20 +26,8 @@ static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 {
 	struct runq_group *group = runq_group_new(
 		&(struct runq_group){.key = key, .cgroup_id = key * 10, .comm = "comm"}, path);
-	struct runq_group_window row = {.party = runq_party_of(key, group),
-					.count = nr,
-					.sum_ns = nr * ns,
-					.max_ns = ns,
-					.cause_ns = {[RUNQ_SAME] = nr * ns}};
-	struct hist_entry entries[3] = {{.bucket = hist_index(ns), .count = nr}};
-	struct hist hist = {entries, 1};
-	struct err err = {0};
 
-	for (unsigned int i = 0; i < 2; i++)
-		if (hist_index(le_ns[i]) == hist_index(ns) && ns <= le_ns[i])
-			hist_push(&hist, HIST_NR + i, nr);
-	assert_int_equal(hist_set(&row.hist, &hist), 0);
-	assert_int_equal(runq_waits_append(&list, row, &err), 0);
+	list_add(key, group, nr, ns, RUNQ_SAME);
 	runq_group_put(group);
 }
 

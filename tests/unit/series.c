@@ -3,6 +3,7 @@
 #include "view/series.h"
 
 #include "test.h"
+#include "tests/random.h"
 
 #define NR_NAMES 200
 
@@ -16,10 +17,7 @@ static uint64_t random_state = 88172645463325252ULL;
 
 static uint64_t below(uint64_t end)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % end;
+	return xorshift64(&random_state) % end;
 }
 
 /* Each row is a member of a larger struct of the caller. */

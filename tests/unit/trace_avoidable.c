@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "stats/trace.h"
+#include "tests/random.h"
 
 #define NR_CPUS 5
 #define SPAN_NS 400
@@ -11,8 +12,7 @@ static uint64_t seed;
 
 static uint64_t below(uint64_t limit)
 {
-	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (seed >> 33) % limit;
+	return lcg64(&seed) % limit;
 }
 
 /* Pid of the task that runs in each nanosecond, or 0 for idle. */
@@ -48,8 +48,8 @@ static struct trace_wait make_wait(void)
 
 	wait.to_ns = wait.from_ns + below(SPAN_NS - wait.from_ns);
 	wait.moved_ns = below(2) ? wait.to_ns : wait.from_ns + below(wait.to_ns - wait.from_ns + 1);
-	wait.held = !below(4);
-	wait.throttled_ns = wait.held ? 1 + below(wait.to_ns - wait.from_ns + 1) : 0;
+	wait.throttled = !below(4);
+	wait.throttled_ns = wait.throttled ? 1 + below(wait.to_ns - wait.from_ns + 1) : 0;
 	if (wait.throttled_ns > wait.to_ns - wait.from_ns)
 		wait.throttled_ns = wait.to_ns - wait.from_ns;
 	return wait;
@@ -96,7 +96,7 @@ TEST(avoidable_time_equals_a_walk_through_every_ns)
 
 			truth = walk(&wait, &allowed, &first);
 			assert_int_equal(trace_find_avoidable(idle, NR_CPUS, &allowed, &spans, &wait), 0);
-			if (wait.held && !wait.throttled_ns) {
+			if (wait.throttled && !wait.throttled_ns) {
 				assert_false(wait.avoidable.known);
 				continue;
 			}
@@ -126,14 +126,14 @@ TEST(avoidable_time_equals_a_walk_through_every_ns)
 
 TEST(unknown_mask_or_hold_is_not_zero)
 {
-	struct trace_wait wait = {.to_ns = 10, .moved_ns = 10, .held = true};
+	struct trace_wait wait = {.to_ns = 10, .moved_ns = 10, .throttled = true};
 	struct trace_spans spans = {0};
 	struct cpuset allowed = {{3}};
 
 	memset(idle, 0, sizeof(idle));
 	assert_int_equal(trace_find_avoidable(idle, NR_CPUS, &allowed, &spans, &wait), 0);
 	assert_false(wait.avoidable.known);
-	wait.held = false;
+	wait.throttled = false;
 	assert_int_equal(trace_find_avoidable(idle, NR_CPUS, NULL, &spans, &wait), 0);
 	assert_false(wait.avoidable.known);
 	assert_int_equal(trace_find_avoidable(idle, NR_CPUS, &allowed, &spans, &wait), 0);

@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "present/trace.h"
+#include "tracefile/tracefile.h"
 
 #define NR_CPUS	  3
 #define NR_SLICES 40
@@ -51,23 +52,20 @@ static size_t overlapping(uint64_t from_ns, uint64_t to_ns)
 
 static void check(size_t max, uint64_t centre_ns)
 {
-	struct timeline t = {0};
-	uint64_t from, to;
+	struct tracefile file = {.window = &window, .max_slices = max, .max_waits = 1};
+	struct tracefile_picture p;
 
-	assert_int_equal(trace_timeline_picture(&window, max, 1, &t), 0);
-	from = t.from_ns - START_NS;
-	to = t.to_ns - START_NS;
-	assert_true(t.nr_slices <= max);
-	assert_int_equal(t.nr_slices, overlapping(from, to));
-	assert_int_equal(t.all_slices, NR_CPUS * NR_SLICES);
-	assert_true(from <= centre_ns && centre_ns <= to);
+	assert_int_equal(tracefile_picture(&file, &p), 0);
+	assert_true(p.nr_slices <= max);
+	assert_int_equal(p.nr_slices, overlapping(p.from_ns, p.to_ns));
+	assert_int_equal(p.all_slices, NR_CPUS * NR_SLICES);
+	assert_true(p.from_ns <= centre_ns && centre_ns <= p.to_ns);
 	/* The picture covers the longest time that has at most @max slices. */
-	if (t.nr_slices < t.all_slices)
-		assert_true(overlapping(from ? from - 1 : 0, to + 1) > max);
-	assert_int_equal(t.nr_waits, 1);
-	assert_int_equal(t.all_waits, 2);
-	assert_int_equal(t.waits[0].pid, 5);
-	trace_timeline_free(&t);
+	if (p.nr_slices < p.all_slices)
+		assert_true(overlapping(p.from_ns ? p.from_ns - 1 : 0, p.to_ns + 1) > max);
+	assert_int_equal(p.nr_waits, 1);
+	assert_int_equal(p.waits[0].pid, 5);
+	free(p.waits);
 }
 
 TEST(no_more_slices_than_asked_for)
@@ -87,7 +85,16 @@ TEST(around_the_event)
 	window.event = TRACE_EVENT_NONE;
 }
 
-static void check_event(const struct timeline_event *event, enum timeline_kind kind, uint64_t ns,
+static struct tracefile_event seen[8];
+static size_t nr_seen;
+
+static void on_event(void *arg, const struct tracefile_event *event)
+{
+	assert_true(nr_seen < ARRAY_SIZE(seen));
+	seen[nr_seen++] = *event;
+}
+
+static void check_event(const struct tracefile_event *event, enum trace_kind kind, uint64_t ns,
 			uint32_t pid, uint32_t arg)
 {
 	assert_int_equal(event->kind, kind);
@@ -110,18 +117,16 @@ TEST(waking_has_the_stamp_of_what_follows)
 		{30 << 8 | TRACE_WAKEUP, TRACE_WHAT(7, 9, 2)},
 	};
 	struct trace_window w = {.start_mono_ns = START_NS, .cpu = cpus, .nr_cpus = 2};
-	struct timeline t;
 
 	memset(cpus, 0, sizeof(cpus));
 	cpus[1].core = (struct trace_core){.edges = edges, .nr_edges = 3};
-	assert_int_equal(trace_timeline(&w, &t), 0);
-	assert_int_equal(t.nr_events, 5);
-	check_event(&t.events[0], TIMELINE_WAKING, 10, 7, 1);
-	check_event(&t.events[1], TIMELINE_WAKEUP, 10, 7, 2);
-	check_event(&t.events[2], TIMELINE_WAKING, 20, 8, 1);
-	check_event(&t.events[3], TIMELINE_MIGRATE, 20, 8, 2);
-	check_event(&t.events[4], TIMELINE_WAKEUP, 30, 7, 2);
-	trace_timeline_free(&t);
+	tracefile_events(&w, on_event, NULL);
+	assert_int_equal(nr_seen, 5);
+	check_event(&seen[0], TRACE_WAKING, 10, 7, 1);
+	check_event(&seen[1], TRACE_WAKEUP, 10, 7, 2);
+	check_event(&seen[2], TRACE_WAKING, 20, 8, 1);
+	check_event(&seen[3], TRACE_MIGRATE, 20, 8, 2);
+	check_event(&seen[4], TRACE_WAKEUP, 30, 7, 2);
 }
 
 /* The waker is the interrupt and not the interrupted task. */

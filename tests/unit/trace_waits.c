@@ -19,7 +19,7 @@ static struct sim_task {
 	u32 throttled_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;
-	bool woken, held;
+	bool woken, throttled;
 	u32 waker, waker_cpu;
 } sim[NR_SIM];
 static struct sim_task *runs[NR_CPUS]; /* NULL if the core is idle */
@@ -30,17 +30,17 @@ static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
 /* Begins a wait. One wait in four is throttled. The throttling may have begun before the wait. */
-static void maybe_held(struct sim_task *t, u64 oldest)
+static void maybe_throttled(struct sim_task *t, u64 oldest)
 {
-	bool held = below(4) == 0;
+	bool throttled = below(4) == 0;
 
 	sim_rq.clock = 7777 + now_ns;
-	t->hold_age = held ? below(oldest) : 0;
+	t->hold_age = throttled ? below(oldest) : 0;
 	t->throttled_cpu = t->kernel.thread_info.cpu;
-	t->kernel.throttled = held;
-	t->queue.throttle_count = t->queue.throttled = held;
+	t->kernel.throttled = throttled;
+	t->queue.throttle_count = t->queue.throttled = throttled;
 	t->queue.throttled_clock = sim_rq.clock - t->hold_age;
-	t->queue.throttled_clock_self = held ? sim_rq.clock - t->hold_age : 0;
+	t->queue.throttled_clock_self = throttled ? sim_rq.clock - t->hold_age : 0;
 }
 
 /*
@@ -52,7 +52,7 @@ static u64 hold_over(struct sim_task *t, u32 cpu)
 	u64 ns = 1 + below(now_ns - t->since);
 
 	t->kernel.thread_info.cpu = cpu;
-	if (!t->held)
+	if (!t->throttled)
 		return 0;
 	t->queue.throttled_clock_self_time += t->hold_age + ns;
 	t->queue.throttled_clock_pelt_time += t->hold_age + ns;
@@ -87,7 +87,7 @@ static void wakes(struct sim_task *t, u32 cpu)
 		t->kernel.thread_info.cpu = to;
 	}
 	on_cpu(below(2) ? to : cpu);
-	maybe_held(t, 500);
+	maybe_throttled(t, 500);
 	t->kernel.__state = 0;
 	trace_sees_wakeup(&t->kernel);
 	*t = (struct sim_task){.kernel = t->kernel,
@@ -97,7 +97,7 @@ static void wakes(struct sim_task *t, u32 cpu)
 			       .does = WAITS,
 			       .since = now_ns,
 			       .woken = true,
-			       .held = t->kernel.throttled,
+			       .throttled = t->kernel.throttled,
 			       /*
 			        * There is no waking event if the task last ran on the core of the
 			        * waker.
@@ -135,13 +135,13 @@ static void switches(u32 cpu)
 		/* A task that is preempted on its way to sleep stays runnable. */
 		prev->kernel.__state = sleeps ? below(2) ? 1 : 0x400 : 0;
 		if (!sleeps || preempted)
-			maybe_held(prev, 1);
+			maybe_throttled(prev, 1);
 		*prev = (struct sim_task){.kernel = prev->kernel,
 					  .queue = prev->queue,
 					  .hold_age = prev->hold_age,
 					  .throttled_cpu = prev->throttled_cpu,
 					  .since = now_ns,
-					  .held = prev->kernel.throttled,
+					  .throttled = prev->kernel.throttled,
 					  .does = sleeps && !preempted ? SLEEPS : WAITS};
 	}
 	if (next)
@@ -153,7 +153,7 @@ static void switches(u32 cpu)
 							.pid = next->kernel.pid,
 							.cpu = cpu,
 							.woken = next->woken,
-							.held = next->held,
+							.throttled = next->throttled,
 							.throttled_ns = throttled_ns,
 							.waker = next->waker,
 							.waker_cpu = next->waker_cpu,
@@ -213,7 +213,7 @@ TEST(every_wait_is_found)
 
 	for (u64 seed = 1; seed <= 20; seed++) {
 		struct trace_waits waits;
-		u64 sum = 0, woken = 0, held = 0;
+		u64 sum = 0, woken = 0, throttled = 0;
 
 		sim_begin(seed, 1 << 14);
 		for (int i = 0; i < 4000; i++)
@@ -227,13 +227,13 @@ TEST(every_wait_is_found)
 
 			sum += t->to_ns - t->from_ns;
 			woken += t->woken;
-			held += t->throttled_ns > 0;
+			throttled += t->throttled_ns > 0;
 			assert_int_equal(w->from_ns, t->from_ns);
 			assert_int_equal(w->to_ns, t->to_ns);
 			assert_int_equal(w->pid, t->pid);
 			assert_int_equal(w->cpu, t->cpu);
 			assert_int_equal(w->woken, t->woken);
-			assert_int_equal(w->held, t->held);
+			assert_int_equal(w->throttled, t->throttled);
 			assert_int_equal(w->throttled_ns, t->throttled_ns);
 			assert_int_equal(w->waker, t->waker);
 			assert_int_equal(w->waker_cpu, t->waker_cpu);
@@ -244,7 +244,7 @@ TEST(every_wait_is_found)
 		}
 		assert_int_equal(waits.sum_ns, sum);
 		assert_true(woken > 100 && woken < nr_truth);
-		assert_true(held > 20 && held < nr_truth / 4);
+		assert_true(throttled > 20 && throttled < nr_truth / 4);
 		free(waits.list);
 	}
 }

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "stats/wake.h"
+#include "tests/random.h"
 
 #define SAMPLES 25
 
@@ -10,10 +11,7 @@ static uint64_t random_state = 88172645463325252ull;
 
 static uint64_t random_below(uint64_t end)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % end;
+	return xorshift64(&random_state) % end;
 }
 
 struct card {

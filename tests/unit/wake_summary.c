@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tests summaries, verdicts on claims, early wake-ups, and the cost of a timestamp. */
 #include "test.h"
+#include "tests/random.h"
 
 #include <math.h>
 
@@ -93,8 +94,7 @@ TEST(test_summary_hist)
 	count_one(&before, 7);
 	now = before;
 	for (int i = 0; i < 30000; i++) {
-		x = x * 6364136223846793005ull + 1442695040888963407ull;
-		values[i] = 2000 + (x >> 33) % 60000;
+		values[i] = 2000 + lcg64(&x) % 60000;
 		count_one(&now, values[i] + 60);
 	}
 	wake_summarize(values, 30000, &exact);
@@ -129,8 +129,7 @@ TEST(test_hist_overhead)
 
 	memset(&now, 0, sizeof(now));
 	for (int i = 0; i < 20000; i++) {
-		x = x * 6364136223846793005ull + 1442695040888963407ull;
-		values[i] = 5000 + (x >> 33) % 60000;
+		values[i] = 5000 + lcg64(&x) % 60000;
 		count_one(&now, values[i]);
 	}
 	wake_summarize(values, 20000, &exact);
@@ -194,8 +193,7 @@ TEST(test_hist_stddev)
 	for (int k = 0; k < 3; k++) {
 		memset(&now, 0, sizeof(now));
 		for (int i = 0; i < 4000; i++) {
-			x = x * 6364136223846793005ull + 1442695040888963407ull;
-			values[i] = means[k] + (int)((x >> 33) % 400);
+			values[i] = means[k] + (int)(lcg64(&x) % 400);
 			count_one(&now, values[i]);
 		}
 		wake_summarize(values, 4000, &exact);

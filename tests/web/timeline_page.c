@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "present/trace.h"
-#include "view/view.h"
+#include "tracefile/tracefile.h"
 
 #define ROUND_NS  100000
 #define MAX_WAITS 50
@@ -41,8 +40,8 @@ static void add_round(struct trace_core *cores, uint64_t at, bool last)
 	add(&cores[1], at + 32000, TRACE_IRQ_LEAVE, 0);
 	add(&cores[1], at + 32000, TRACE_SOFTIRQ_ENTER, 3);
 	add(&cores[1], at + 35000, TRACE_SOFTIRQ_LEAVE, 3);
-	add(&cores[1], got, TRACE_SWITCH, TRACE_WHAT(HOG, VICTIM, 0) | TRACE_HELD);
-	add(&cores[1], got + 20000, TRACE_HOLD, TRACE_HOLD_WHAT(HOG, 15000));
+	add(&cores[1], got, TRACE_SWITCH, TRACE_WHAT(HOG, VICTIM, 0) | TRACE_THROTTLED);
+	add(&cores[1], got + 20000, TRACE_THROTTLE, TRACE_THROTTLE_WHAT(HOG, 15000));
 	add(&cores[1], got + 20000, TRACE_SWITCH, TRACE_WHAT(VICTIM, HOG, 1));
 }
 
@@ -63,7 +62,7 @@ int main(int argc, char **argv)
 				 .irqs = irqs,
 				 .nr_irqs = 1};
 	int rounds = argc > 3 ? atoi(argv[2]) : 0, rc;
-	struct timeline timeline;
+	struct tracefile file = {.window = &w, .max_waits = MAX_WAITS};
 	struct trace_core *cores = calloc(2, sizeof(*cores));
 	FILE *out = argc > 3 ? fopen(argv[1], "we") : NULL;
 
@@ -84,12 +83,9 @@ int main(int argc, char **argv)
 	for (int cpu = 0; cpu < 2; cpu++)
 		cpus[cpu].core = cores[cpu];
 	rc = trace_window_fill(&w);
+	file.max_slices = strtoul(argv[3], NULL, 10);
 	if (!rc)
-		rc = trace_timeline(&w, &timeline);
-	if (!rc)
-		rc = trace_timeline_picture(&w, strtoul(argv[3], NULL, 10), MAX_WAITS, &timeline);
-	if (!rc)
-		rc = timeline_html(out, &timeline);
+		rc = tracefile_html(out, &file);
 	if (fclose(out) || rc) {
 		fprintf(stderr, "cannot write: %s\n", strerror(-rc));
 		return 1;

@@ -468,6 +468,7 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	     trace_take_irqs(NULL, read_string, t, w) ?: trace_window_fill(w);
 	if (rc)
 		return err_set(err, rc, "out of memory");
+	w->time_boot_ns = clock_at_ns(CLOCK_BOOTTIME, w->start_mono_ns + w->to_ns);
 	*ret_window = w;
 	return 0;
 }

@@ -54,6 +54,7 @@ struct trace_losses {
 
 struct trace_window {
 	uint64_t time_unix_ns;	 /* CLOCK_REALTIME at the end of the trace */
+	uint64_t time_boot_ns;	 /* CLOCK_BOOTTIME at start_mono_ns + to_ns */
 	uint64_t start_mono_ns;	 /* CLOCK_MONOTONIC at time 0 of the records */
 	uint64_t from_ns, to_ns; /* time range of the trace: union of the ranges of all cores */
 	struct cpuset cpus;

@@ -47,7 +47,7 @@ static noinline void burn(unsigned int us)
 		for (unsigned int i = 0; i < passes_per_us; i++)
 			barrier();
 		/*
-		 * cpu_relax() makes QEMU switch to the other CPU of the guest, see incident_burn().
+		 * cpu_relax() makes QEMU switch to the other CPU of the guest, see truth_burn_in_turns().
 		 */
 		if (us % 20 == 0)
 			cpu_relax();

@@ -4,112 +4,146 @@
 
 #include <inttypes.h>
 
-static struct timeline_event events[] = {
-	{.ns = 1000, .kind = TIMELINE_IRQ_ENTER, .cpu = 0, .arg = 11, .name = "arch_timer"},
-	{.ns = 1001, .kind = TIMELINE_IRQ_ENTER, .cpu = 0, .name = "Rescheduling interrupts"},
-	{.ns = 1002, .kind = TIMELINE_WAKING, .cpu = 0, .pid = 7, .other = 9, .arg = 1},
-	{.ns = 1003, .kind = TIMELINE_IRQ_LEAVE, .cpu = 0},
-	{.ns = 1004, .kind = TIMELINE_IRQ_LEAVE, .cpu = 0},
-	{.ns = 1500, .kind = TIMELINE_SWITCH, .cpu = 0, .pid = 9, .other = 0, .arg = 1},
-	{.ns = 2000, .kind = TIMELINE_IDLE_ENTER, .cpu = 0, .arg = 2},
-	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
-	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
-	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
+#include "tracefile/tracefile.h"
+
+#define START_NS 400
+#define EDGE(ns, kind, what)                        \
+	{                                           \
+		((ns)-START_NS) << 8 | (kind), what \
+	}
+
+static struct trace_edge edges_of_0[] = {
+	EDGE(1000, TRACE_IRQ_ENTER, 11),
+	EDGE(1001, TRACE_IPI_ENTER, 5),
+	EDGE(1002, TRACE_WAKING, TRACE_WHAT(7, 9, 1)),
+	EDGE(1003, TRACE_IRQ_LEAVE, 0),
+	EDGE(1004, TRACE_IRQ_LEAVE, 0),
+	EDGE(1500, TRACE_SWITCH, TRACE_WHAT(9, 0, 1)),
+	EDGE(2000, TRACE_IDLE_ENTER, 2),
+	EDGE(3000, TRACE_IDLE_LEAVE, 0),
+	EDGE(3100, TRACE_FREQUENCY, TRACE_WHAT(0, 1800000, 1)),
+	EDGE(3200, TRACE_TICK, 0),
+};
+
+static struct trace_edge edges_of_1[] = {
 	/*
 	 * The softirq that ends at 1010 ns and the interrupt that ends at 1150 ns began before the
 	 * trace.
 	 */
-	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
-	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
-	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
-	{.ns = 1200, .kind = TIMELINE_SOFTIRQ_ENTER, .cpu = 1, .arg = 3, .name = "NET_RX"},
-	{.ns = 1300, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
-	{.ns = 1300, .kind = TIMELINE_GAP, .cpu = 1},
-	{.ns = 4000, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 5, .other = 7, .held = true},
+	EDGE(1010, TRACE_SOFTIRQ_LEAVE, 3),
+	EDGE(1100, TRACE_SWITCH, TRACE_WHAT(0, 7, 0)),
+	EDGE(1150, TRACE_IRQ_LEAVE, 0),
+	EDGE(1200, TRACE_SOFTIRQ_ENTER, 3),
+	EDGE(1300, TRACE_SOFTIRQ_LEAVE, 3),
+	EDGE(4000, TRACE_THROTTLE, TRACE_THROTTLE_WHAT(7, 50)), /* in no file */
+	EDGE(4000, TRACE_SWITCH, TRACE_WHAT(5, 7, 0) | TRACE_THROTTLED),
 };
 
-static struct timeline_task tasks[] = {
+static size_t gaps[] = {ARRAY_SIZE(edges_of_1) - 2};
+
+/* The first and the last slice of CPU 0 are outside the picture. */
+static struct trace_slice slices_of_0[] = {
+	{.from_ns = 0,
+	 .to_ns = 600,
+	 .part = LOAD_PART_HARDIRQ,
+	 .what = 11,
+	 .kind = TRACE_IRQ_ENTER},
+	{.from_ns = 600, .to_ns = 1100, .part = LOAD_PART_TASK, .pid = 9},
+	{.from_ns = 1100, .to_ns = 2600, .part = LOAD_PART_IDLE, .what = 2},
+	{.from_ns = 3600, .to_ns = 4600, .part = LOAD_PART_TASK, .pid = 9},
+};
+
+static struct trace_slice slices_of_3[] = {
+	{.from_ns = 640, .to_ns = 700, .part = LOAD_PART_TASK, .pid = 9},
+	{.from_ns = 700, .to_ns = 800, .part = LOAD_PART_TASK, .pid = 7},
+	{.from_ns = 800, .to_ns = 900, .part = LOAD_PART_SOFTIRQ_ON_TASK, .what = 3, .pid = 7},
+	{.from_ns = 900,
+	 .to_ns = 3600,
+	 .part = LOAD_PART_HARDIRQ,
+	 .what = 12,
+	 .kind = TRACE_IRQ_ENTER},
+};
+
+static struct trace_cpu cpus[] = {
+	{.core = {.edges = edges_of_0, .nr_edges = ARRAY_SIZE(edges_of_0)},
+	 .slices = slices_of_0,
+	 .nr_slices = ARRAY_SIZE(slices_of_0)},
+	{.core = {.edges = edges_of_1,
+		  .nr_edges = ARRAY_SIZE(edges_of_1),
+		  .gaps = gaps,
+		  .nr_gaps = 1}},
+	{.nr_slices = 0},
+	{.slices = slices_of_3, .nr_slices = ARRAY_SIZE(slices_of_3)},
+};
+
+static struct trace_task tasks[] = {
 	{.pid = 7, .tgid = 7, .comm = "a\"b"},
 	{.pid = 9, .tgid = 7, .comm = "nine"},
 };
 
-static struct timeline_slice page_slices[] = {
-	{.from_ns = 1000, .to_ns = 1500, .part = "task", .cpu = 0, .pid = 9},
-	{.from_ns = 1500, .to_ns = 3000, .part = "idle", .cpu = 0, .state = 2},
-	{.from_ns = 1100, .to_ns = 1200, .part = "task", .cpu = 3, .pid = 7},
-	{.from_ns = 1200, .to_ns = 1300, .part = "softirq_on_task", .cpu = 3, .pid = 7, .name = "NET_RX"},
-	{.from_ns = 1300, .to_ns = 4000, .part = "hardirq", .cpu = 3, .name = "</script>"},
+static struct trace_irq irqs[] = {
+	{TRACE_IRQ_ENTER, 11, "arch_timer"},
+	{TRACE_IPI_ENTER, 5, "Rescheduling interrupts"},
+	{TRACE_IRQ_ENTER, 12, "</script>"},
 };
 
-static struct timeline_wait waits[] = {
-	{.from_ns = 1003,
-	 .to_ns = 1100,
-	 .waking_ns = 1002,
+static struct trace_wait throttled[] = {
+	{.from_ns = 610, .to_ns = 670, .throttled_ns = 50, .cpu = 1, .pid = 7}};
+
+static struct trace_wait waits[] = {
+	{.from_ns = 600, .to_ns = 640, .cpu = 1, .pid = 9},
+	{.from_ns = 603,
+	 .to_ns = 650,
+	 .waking_ns = 502,
+	 .cpu = 1,
+	 .pid = 7,
+	 .woken = true,
+	 .waker = 9},
+	{.from_ns = 640, .to_ns = 680, .cpu = 1, .pid = 9},
+	{.from_ns = 603,
+	 .to_ns = 700,
+	 .waking_ns = 602,
 	 .cpu = 3,
 	 .pid = 7,
 	 .woken = true,
 	 .waker = 9,
-	 .culprit = 9,
-	 .culprit_ns = 60,
-	 .held = true,
+	 .throttled = true,
 	 .throttled_ns = 50},
-	{.from_ns = 1003,
-	 .to_ns = 1050,
-	 .waking_ns = 1002,
-	 .cpu = 3,
-	 .pid = 7,
-	 .woken = true,
-	 .waker = 9,
-	 .waker_irq = "timer",
-	 .culprit = UINT32_MAX},
 };
 
-static struct timeline_hold holds[] = {{.from_ns = 1010, .to_ns = 1060, .cpu = 1, .pid = 7}};
-
-static const struct timeline timeline = {
-	.holds = holds,
-	.nr_holds = 1,
-	.slices = page_slices,
-	.nr_slices = sizeof(page_slices) / sizeof(page_slices[0]),
-	.all_slices = 7,
-	.waits = waits,
-	.nr_waits = 2,
-	.all_waits = 4,
-	.machine = "a host, Linux 6.18",
-	.ended = (char *)"ended at 1 ms by a wait",
-	.start_ns = 400,
-	.from_ns = 1000,
-	.to_ns = 4000,
-	.events = events,
-	.nr_events = sizeof(events) / sizeof(events[0]),
-	.tasks = tasks,
-	.nr_tasks = 2,
-	.end_ns = 5000,
-	.boot_ns = 105000,
-	.unix_ns = 9000000,
+static const struct trace_window window = {
+	.start_mono_ns = START_NS,
+	.to_ns = 4600,
+	.time_boot_ns = 105000,
+	.time_unix_ns = 9000000,
+	.cpu = cpus,
+	.nr_cpus = ARRAY_SIZE(cpus),
+	.waits = {.list = throttled, .nr = 1},
+	.names = tasks,
+	.nr_names = ARRAY_SIZE(tasks),
+	.irqs = irqs,
+	.nr_irqs = ARRAY_SIZE(irqs),
+	.event = TRACE_EVENT_WAIT,
+	.event_ns = 2100,
 };
 
 static char *text;
 static size_t text_len;
 
-static void write_timeline(int (*write)(FILE *out, const struct timeline *t),
-			   const struct timeline *t)
+static void write_window(tracefile_writer *write, const struct trace_window *w)
 {
+	struct tracefile file = {
+		.window = w, .machine = "a host, Linux 6.18", .max_slices = 6, .max_waits = 2};
 	FILE *out = open_memstream(&text, &text_len);
 
-	assert_int_equal(write(out, t), 0);
+	assert_int_equal(write(out, &file), 0);
 	fclose(out);
-}
-
-static void write_with(int (*write)(FILE *out, const struct timeline *t))
-{
-	write_timeline(write, &timeline);
 }
 
 /* A gap ends all open slices, and so does the end of the recording. */
 TEST(chrome_slices_contain_each_other)
 {
-	write_with(timeline_chrome);
+	write_window(tracefile_chrome, &window);
 	expect_quoted(
 		text,
 		"{'displayTimeUnit':'ns','traceEvents':[\n"
@@ -148,7 +182,7 @@ TEST(chrome_slices_contain_each_other)
 
 TEST(each_event_is_a_line)
 {
-	write_with(timeline_lines);
+	write_window(tracefile_lines, &window);
 	expect_quoted(
 		text,
 		"{'time_monotonic_ns':1000,'cpu':0,'event':'irq_enter','irq':11,'name':'arch_timer'"
@@ -202,9 +236,9 @@ static uint64_t varint(const char **at)
 static bool is_message(const char *path)
 {
 	static const char *const messages[] = {
-		"1", "1.6", "1.6.1", "1.2", "1.2.1", "1.2.2", "1.1", "1.1.2", "1.1.2.4",
-		"1.1.2.11", "1.1.2.13", "1.1.2.17", "1.1.2.20", "1.1.2.24", "1.1.2.25", "1.1.2.36",
-		"1.1.2.37", "1.1.2.114", "1.60", "1.11", NULL};
+		"1",	    "1.6",	"1.6.1",    "1.2",	 "1.2.1",    "1.2.2",	 "1.1",
+		"1.1.2",    "1.1.2.4",	"1.1.2.11", "1.1.2.13",	 "1.1.2.17", "1.1.2.20", "1.1.2.24",
+		"1.1.2.25", "1.1.2.36", "1.1.2.37", "1.1.2.114", "1.60",     "1.11",	 NULL};
 
 	for (int i = 0; messages[i]; i++)
 		if (!strcmp(path, messages[i]))
@@ -254,7 +288,7 @@ TEST(perfetto_has_the_numbers_of_its_schema)
 	size_t len;
 	FILE *out = open_memstream(&seen, &len);
 
-	write_with(timeline_perfetto);
+	write_window(tracefile_perfetto, &window);
 	flatten(out, text, text + text_len, "");
 	fclose(out);
 	assert_string_equal(seen, expected);
@@ -265,18 +299,18 @@ TEST(perfetto_has_the_numbers_of_its_schema)
 /* The running task is stored per CPU: the first event of CPU 1 does not get the task of CPU 0. */
 TEST(perfetto_first_event_of_a_cpu)
 {
-	struct timeline_event two[] = {
-		{.ns = 1000, .kind = TIMELINE_SWITCH, .cpu = 0, .pid = 0, .other = 9},
-		{.ns = 1001, .kind = TIMELINE_IDLE_LEAVE, .cpu = 1},
-	};
-	struct timeline t = timeline;
+	struct trace_edge first = EDGE(1000, TRACE_SWITCH, TRACE_WHAT(0, 9, 0));
+	struct trace_edge second = EDGE(1001, TRACE_IDLE_LEAVE, 0);
+	struct trace_cpu two[] = {{.core = {.edges = &first, .nr_edges = 1}},
+				  {.core = {.edges = &second, .nr_edges = 1}}};
+	struct trace_window w = window;
 	char *seen;
 	size_t len;
 	FILE *out = open_memstream(&seen, &len);
 
-	t.events = two;
-	t.nr_events = ARRAY_SIZE(two);
-	write_timeline(timeline_perfetto, &t);
+	w.cpu = two;
+	w.nr_cpus = ARRAY_SIZE(two);
+	write_window(tracefile_perfetto, &w);
 	flatten(out, text, text + text_len, "");
 	fclose(out);
 	assert_non_null(strstr(seen, "1.1: 1=1\n1.1.2: 1=101001 2=0\n"));
@@ -287,29 +321,31 @@ TEST(perfetto_first_event_of_a_cpu)
 /* A name must not end the script element, because the rest of the data would be cut off. */
 TEST(the_page_has_every_slice)
 {
+	struct trace_window w = window;
 	static const char *const parts[] = {
-		"The picture has 5 of 7 slices",
+		"The picture has 6 of 8 slices",
 		"2 of 4 waits",
 		"a host, Linux 6.18, 1970-01-01 00:00:00 UTC: 4.60 µs of every context change, "
-		"ended at 1 ms by a wait.",
+		"ended at 0.002 ms by a wait of 0 ms on CPU 0: task idle (0).",
 		"<td>nine (9)</td><td class=\"number\">0</td><td>nine (9)</td>",
 		"<td>timer</td><td class=\"number\">0</td>",
 		"<td>nine (9)</td><td class=\"number\">60 ns</td><td class=\"number\">50 ns</td>",
 	};
 
-	write_with(timeline_html);
+	w.waits = (struct trace_waits){.list = waits, .nr = ARRAY_SIZE(waits)};
+	write_window(tracefile_html, &w);
 	expect_quoted(
 		text,
 		"id='data'>{'from':600,'to':3600,\n"
 		"'cpus':[\n"
 		"{'cpu':0,'at':600,'slices':[500,0,9,1500,1,2]},\n"
-		"{'cpu':3,'at':700,'slices':[100,0,7,100,2,0,2700,3,1]}],\n"
+		"{'cpu':3,'at':640,'slices':[60,0,9,100,0,7,100,2,0,2700,3,1]}],\n"
 		"'waits':[\n"
 		"{'from':603,'to':700,'cpu':3,'pid':7,'woken':true,'held':true,'hold':50,'waking':"
 		"602,"
 		"'waker':9,'waker_cpu':0,'irq':0,'softirq':0,'idle':0,'culprit':9,'of_it':60},\n"
-		"{'from':603,'to':650,'cpu':3,'pid':7,'woken':true,'held':false,'hold':0,'waking':"
-		"602,'waker':9,'waker_cpu':0,'irq':0,'softirq':0,'idle':0,'by':'timer'}],\n"
+		"{'from':603,'to':650,'cpu':1,'pid':7,'woken':true,'held':false,'hold':0,'waking':"
+		"502,'waker':9,'waker_cpu':0,'irq':0,'softirq':0,'idle':0,'by':'timer'}],\n"
 		"'ticks':[\n"
 		"{'cpu':0,'at':[2800]}],\n"
 		"'tasks':[[7,'a\\'b'],[9,'nine']],\n");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a Perfetto trace. The field numbers are from trace_packet.proto and ftrace/
+ * Writes a trace as a Perfetto trace. The field numbers are from trace_packet.proto and ftrace/
  * in google/perfetto.
  */
-#include "view/view.h"
+#include "tracefile/tracefile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,8 +11,11 @@
 
 #include "base/array.h"
 #include "view/proto.h"
+#include "view/view.h"
 
-enum { TRACE_PACKET = 1 };
+enum {
+	TRACE_PACKET = 1
+};
 enum {
 	PACKET_FTRACE = 1,
 	PACKET_PROCESS_TREE = 2,
@@ -22,10 +25,25 @@ enum {
 	PACKET_TRACK_EVENT = 11,
 	PACKET_TRACK = 60,
 };
-enum { TRACK_UUID = 1, TRACK_NAME = 2 };
-enum { SLICE_TYPE = 9, SLICE_TRACK = 11, SLICE_NAME = 23 };
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
-enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST = 3 };
+enum {
+	TRACK_UUID = 1,
+	TRACK_NAME = 2
+};
+enum {
+	SLICE_TYPE = 9,
+	SLICE_TRACK = 11,
+	SLICE_NAME = 23
+};
+enum {
+	TYPE_BEGIN = 1,
+	TYPE_END = 2,
+	TYPE_INSTANT = 3
+};
+enum {
+	BUNDLE_CPU = 1,
+	BUNDLE_EVENT = 2,
+	BUNDLE_LOST = 3
+};
 enum {
 	EVENT_TIME = 1,
 	EVENT_PID = 2,
@@ -40,16 +58,55 @@ enum {
 	EVENT_IRQ_EXIT = 37,
 	EVENT_WAKEUP_NEW = 114,
 };
-enum { SWITCH_PREV_COMM = 1, SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_COMM, SWITCH_NEXT_PID, SWITCH_NEXT_PRIO };
-enum { WAKE_COMM = 1, WAKE_PID, WAKE_PRIO, WAKE_SUCCESS, WAKE_CPU };
-enum { IRQ_NUMBER = 1, IRQ_NAME };
-enum { POWER_STATE = 1, POWER_CPU }; /* field numbers of the events cpu_idle and cpu_frequency */
-enum { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
-enum { TREE_PROCESS = 1, TREE_THREAD };
-enum { PROCESS_PID = 1, PROCESS_CMDLINE = 3 };
-enum { CLOCKS_CLOCK = 1 };
-enum { CLOCK_ID = 1, CLOCK_TIME };
-enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
+enum {
+	SWITCH_PREV_COMM = 1,
+	SWITCH_PREV_PID,
+	SWITCH_PREV_PRIO,
+	SWITCH_PREV_STATE,
+	SWITCH_NEXT_COMM,
+	SWITCH_NEXT_PID,
+	SWITCH_NEXT_PRIO
+};
+enum {
+	WAKE_COMM = 1,
+	WAKE_PID,
+	WAKE_PRIO,
+	WAKE_SUCCESS,
+	WAKE_CPU
+};
+enum {
+	IRQ_NUMBER = 1,
+	IRQ_NAME
+};
+enum {
+	POWER_STATE = 1,
+	POWER_CPU
+}; /* field numbers of the events cpu_idle and cpu_frequency */
+enum {
+	THREAD_TID = 1,
+	THREAD_NAME,
+	THREAD_TGID
+};
+enum {
+	TREE_PROCESS = 1,
+	TREE_THREAD
+};
+enum {
+	PROCESS_PID = 1,
+	PROCESS_CMDLINE = 3
+};
+enum {
+	CLOCKS_CLOCK = 1
+};
+enum {
+	CLOCK_ID = 1,
+	CLOCK_TIME
+};
+enum {
+	ID_REALTIME = 1,
+	ID_MONOTONIC = 3,
+	ID_BOOTTIME = 6
+};
 
 /* Priority of every task: Perfetto requires a priority, but the recording contains none. */
 #define PRIO_DEFAULT 120
@@ -57,15 +114,21 @@ enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 #define IDLE_ENDS UINT32_MAX
 /* Number of buffered bytes at which a packet is written to the file. */
 #define PACKET_FULL (64 << 10)
-#define SEQUENCE 1
+#define SEQUENCE    1
 /* Flags of a track number in Perfetto, whose low 32 bits are a pid or, for TRACK_TICKS, a CPU. */
-#define TRACK_HOLDS	(1ULL << 32)
+#define TRACK_THROTTLED (1ULL << 32)
 #define TRACK_TICKS	(1ULL << 33)
 #define TRACK_AVOIDABLE (1ULL << 34)
 
 struct writer {
 	FILE *out;
-	const struct timeline *timeline;
+	const struct trace_window *window;
+	uint64_t end_ns; /* end of the recording, CLOCK_MONOTONIC */
+	/*
+	 * CLOCK_BOOTTIME minus CLOCK_MONOTONIC. Perfetto timestamps are CLOCK_BOOTTIME, which
+	 * includes suspend.
+	 */
+	uint64_t boot_ns;
 	struct proto_msg m;
 	/* CPU of the event bundle that is being written, and pid of the current task on this CPU */
 	uint32_t cpu, current;
@@ -98,22 +161,20 @@ static void close_packet(struct writer *w, size_t begin)
 
 static void put_clocks(struct writer *w)
 {
-	const struct timeline *t = w->timeline;
 	size_t packet = w->m.len, begin = packet;
 
-	put_clock(w, ID_BOOTTIME, t->boot_ns);
-	put_clock(w, ID_MONOTONIC, t->end_ns);
-	put_clock(w, ID_REALTIME, t->unix_ns);
+	put_clock(w, ID_BOOTTIME, w->window->time_boot_ns);
+	put_clock(w, ID_MONOTONIC, w->end_ns);
+	put_clock(w, ID_REALTIME, w->window->time_unix_ns);
 	proto_close(&w->m, PACKET_CLOCKS, begin);
 	close_packet(w, packet);
 }
 
 static void put_tasks(struct writer *w)
 {
-	const struct timeline *t = w->timeline;
 	size_t packet = w->m.len, begin = packet;
 
-	array_for_each(task, t->tasks, t->nr_tasks) {
+	array_for_each(task, w->window->names, w->window->nr_names) {
 		size_t at = w->m.len;
 
 		if (task->pid == task->tgid) {
@@ -131,24 +192,22 @@ static void put_tasks(struct writer *w)
 	close_packet(w, packet);
 }
 
-static void put_switch(struct writer *w, const struct timeline_event *e)
+static void put_switch(struct writer *w, const struct tracefile_event *e)
 {
-	const struct timeline *t = w->timeline;
-
-	proto_str(&w->m, SWITCH_PREV_COMM, e->pid ? timeline_comm(t, e->pid) : "swapper");
+	proto_str(&w->m, SWITCH_PREV_COMM, e->pid ? trace_comm(w->window, e->pid) : "swapper");
 	proto_u64(&w->m, SWITCH_PREV_PID, e->pid);
 	proto_u64(&w->m, SWITCH_PREV_PRIO, PRIO_DEFAULT);
 	proto_u64(&w->m, SWITCH_PREV_STATE, e->arg);
-	proto_str(&w->m, SWITCH_NEXT_COMM, e->other ? timeline_comm(t, e->other) : "swapper");
+	proto_str(&w->m, SWITCH_NEXT_COMM, e->other ? trace_comm(w->window, e->other) : "swapper");
 	proto_u64(&w->m, SWITCH_NEXT_PID, e->other);
 	proto_u64(&w->m, SWITCH_NEXT_PRIO, PRIO_DEFAULT);
 	w->current = e->other;
 	w->depth = 0;
 }
 
-static void put_wake(struct writer *w, const struct timeline_event *e)
+static void put_wake(struct writer *w, const struct tracefile_event *e)
 {
-	proto_str(&w->m, WAKE_COMM, timeline_comm(w->timeline, e->pid));
+	proto_str(&w->m, WAKE_COMM, trace_comm(w->window, e->pid));
 	proto_u64(&w->m, WAKE_PID, e->pid);
 	proto_u64(&w->m, WAKE_PRIO, PRIO_DEFAULT);
 	proto_u64(&w->m, WAKE_SUCCESS, 1);
@@ -160,38 +219,38 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
  * Writes an event as an ftrace event. Returns false if Perfetto has no ftrace event of this kind,
  * or if the event is a nested interrupt.
  */
-static bool put_kind(struct writer *w, const struct timeline_event *e)
+static bool put_kind(struct writer *w, const struct tracefile_event *e)
 {
-	static const unsigned char fields[TIMELINE_NR_KINDS] = {
-		[TIMELINE_SWITCH] = EVENT_SWITCH,
-		[TIMELINE_WAKING] = EVENT_WAKING,
-		[TIMELINE_WAKEUP] = EVENT_WAKEUP,
-		[TIMELINE_WAKEUP_NEW] = EVENT_WAKEUP_NEW,
-		[TIMELINE_IRQ_ENTER] = EVENT_IRQ_ENTRY,
-		[TIMELINE_IRQ_LEAVE] = EVENT_IRQ_EXIT,
-		[TIMELINE_SOFTIRQ_ENTER] = EVENT_SOFTIRQ_ENTRY,
-		[TIMELINE_SOFTIRQ_LEAVE] = EVENT_SOFTIRQ_EXIT,
-		[TIMELINE_IDLE_ENTER] = EVENT_IDLE,
-		[TIMELINE_IDLE_LEAVE] = EVENT_IDLE,
-		[TIMELINE_FREQUENCY] = EVENT_FREQUENCY,
+	static const unsigned char fields[TRACEFILE_NR_KINDS] = {
+		[TRACE_SWITCH] = EVENT_SWITCH,
+		[TRACE_WAKING] = EVENT_WAKING,
+		[TRACE_WAKEUP] = EVENT_WAKEUP,
+		[TRACE_WAKEUP_NEW] = EVENT_WAKEUP_NEW,
+		[TRACE_IRQ_ENTER] = EVENT_IRQ_ENTRY,
+		[TRACE_IRQ_LEAVE] = EVENT_IRQ_EXIT,
+		[TRACE_SOFTIRQ_ENTER] = EVENT_SOFTIRQ_ENTRY,
+		[TRACE_SOFTIRQ_LEAVE] = EVENT_SOFTIRQ_EXIT,
+		[TRACE_IDLE_ENTER] = EVENT_IDLE,
+		[TRACE_IDLE_LEAVE] = EVENT_IDLE,
+		[TRACE_FREQUENCY] = EVENT_FREQUENCY,
 	};
-	enum timeline_kind kind = e->kind;
+	enum trace_kind kind = e->kind;
 	size_t begin = w->m.len;
 
-	if (!fields[kind] || (kind == TIMELINE_IRQ_ENTER && w->depth++) ||
-	    (kind == TIMELINE_IRQ_LEAVE && (!w->depth || --w->depth)))
+	if (!fields[kind] || (kind == TRACE_IRQ_ENTER && w->depth++) ||
+	    (kind == TRACE_IRQ_LEAVE && (!w->depth || --w->depth)))
 		return false;
-	if (kind == TIMELINE_SWITCH) {
+	if (kind == TRACE_SWITCH) {
 		put_switch(w, e);
-	} else if (kind <= TIMELINE_WAKEUP_NEW) {
+	} else if (kind <= TRACE_WAKEUP_NEW) {
 		put_wake(w, e);
-	} else if (kind <= TIMELINE_SOFTIRQ_LEAVE) {
+	} else if (kind <= TRACE_SOFTIRQ_LEAVE) {
 		proto_u64(&w->m, IRQ_NUMBER, e->arg);
-		if (kind == TIMELINE_IRQ_ENTER && e->name)
+		if (kind == TRACE_IRQ_ENTER && e->name)
 			proto_str(&w->m, IRQ_NAME, e->name);
 	} else {
-		proto_u64(&w->m, POWER_STATE, kind == TIMELINE_IDLE_LEAVE ? IDLE_ENDS : e->arg);
-		proto_u64(&w->m, POWER_CPU, kind == TIMELINE_FREQUENCY ? e->other : w->cpu);
+		proto_u64(&w->m, POWER_STATE, kind == TRACE_IDLE_LEAVE ? IDLE_ENDS : e->arg);
+		proto_u64(&w->m, POWER_CPU, kind == TRACE_FREQUENCY ? e->other : w->cpu);
 	}
 	proto_close(&w->m, fields[kind], begin);
 	return true;
@@ -205,7 +264,7 @@ static void close_bundle(struct writer *w)
 	close_packet(w, 0);
 }
 
-static void open_bundle(struct writer *w, const struct timeline_event *e)
+static void open_bundle(struct writer *w, const struct tracefile_event *e)
 {
 	if (e->cpu != w->cpu) {
 		w->current = 0;
@@ -213,28 +272,27 @@ static void open_bundle(struct writer *w, const struct timeline_event *e)
 	}
 	w->cpu = e->cpu;
 	proto_u64(&w->m, BUNDLE_CPU, w->cpu);
-	if (e->kind == TIMELINE_GAP)
+	if (e->kind == TRACEFILE_GAP)
 		proto_u64(&w->m, BUNDLE_LOST, true);
 }
 
-static void put_event(struct writer *w, const struct timeline_event *e)
+static void put_event(void *arg, const struct tracefile_event *e)
 {
-	/* Perfetto timestamps are CLOCK_BOOTTIME, which includes suspend. */
-	uint64_t boot_ns = w->timeline->boot_ns - w->timeline->end_ns;
+	struct writer *w = arg;
 	uint32_t pid;
 	size_t begin;
 
 	/* BUNDLE_LOST marks lost events before the first event, so a gap starts a new bundle. */
-	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
+	if (e->cpu != w->cpu || e->kind == TRACEFILE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
 	if (!w->m.len)
 		open_bundle(w, e);
 	begin = w->m.len;
-	if (e->kind >= TIMELINE_WAKING && e->kind <= TIMELINE_MIGRATE)
+	if (e->kind >= TRACE_WAKING && e->kind <= TRACE_MIGRATE)
 		pid = e->other;
 	else
-		pid = e->kind == TIMELINE_SWITCH ? e->pid : w->current;
-	proto_u64(&w->m, EVENT_TIME, e->ns + boot_ns);
+		pid = e->kind == TRACE_SWITCH ? e->pid : w->current;
+	proto_u64(&w->m, EVENT_TIME, e->ns + w->boot_ns);
 	proto_u64(&w->m, EVENT_PID, pid);
 	if (put_kind(w, e))
 		proto_close(&w->m, BUNDLE_EVENT, begin);
@@ -252,11 +310,12 @@ static void put_track(struct writer *w, uint64_t track, const char *name)
 	close_packet(w, packet);
 }
 
-static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t type, const char *name)
+static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t type,
+			 const char *name)
 {
 	size_t packet = w->m.len, begin;
 
-	proto_u64(&w->m, PACKET_TIME, ns + w->timeline->boot_ns - w->timeline->end_ns);
+	proto_u64(&w->m, PACKET_TIME, ns + w->boot_ns);
 	begin = w->m.len;
 	proto_u64(&w->m, SLICE_TYPE, type);
 	proto_u64(&w->m, SLICE_TRACK, track);
@@ -270,49 +329,53 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
  * Each task has its own track, because waits of several tasks overlap. Perfetto accepts repeated
  * track descriptors.
  */
-static void put_hold(struct writer *w, const struct timeline_hold *hold)
+static void put_part(void *arg, const struct tracefile_part *part)
 {
-	uint64_t track = (hold->avoidable ? TRACK_AVOIDABLE : TRACK_HOLDS) | hold->pid;
+	struct writer *w = arg;
+	uint64_t track = (part->avoidable ? TRACK_AVOIDABLE : TRACK_THROTTLED) | part->pid;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s %s (%" PRIu32 ")",
-		 hold->avoidable ? "avoidable waits of" : "quota holds", timeline_comm(w->timeline, hold->pid), hold->pid);
+		 part->avoidable ? "avoidable waits of" : "quota holds",
+		 trace_comm(w->window, part->pid), part->pid);
 	put_track(w, track, name);
-	put_on_track(w, track, hold->from_ns, TYPE_BEGIN,
-		     hold->avoidable ? "another allowed CPU is idle" : "held by CPU quota");
-	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
+	put_on_track(w, track, part->from_ns, TYPE_BEGIN,
+		     part->avoidable ? "another allowed CPU is idle" : "held by CPU quota");
+	put_on_track(w, track, part->to_ns, TYPE_END, NULL);
 }
 
 /* Ticks have their own track, because ftrace events do not distinguish ticks from other timers. */
-static void put_ticks(struct writer *w)
+static void put_tick(void *arg, const struct tracefile_event *e)
 {
-	uint32_t cpu = UINT32_MAX;
+	struct writer *w = arg;
 	char name[32];
 
-	array_for_each(e, w->timeline->events, w->timeline->nr_events) {
-		if (e->kind != TIMELINE_TICK)
-			continue;
-		if (e->cpu != cpu) {
-			cpu = e->cpu;
-			snprintf(name, sizeof(name), "ticks of CPU %" PRIu32, cpu);
-			put_track(w, TRACK_TICKS | cpu, name);
-		}
-		put_on_track(w, TRACK_TICKS | cpu, e->ns, TYPE_INSTANT, "tick");
+	if (e->kind != TRACE_TICK)
+		return;
+	if (e->cpu != w->cpu) {
+		w->cpu = e->cpu;
+		snprintf(name, sizeof(name), "ticks of CPU %" PRIu32, e->cpu);
+		put_track(w, TRACK_TICKS | e->cpu, name);
 	}
+	put_on_track(w, TRACK_TICKS | e->cpu, e->ns, TYPE_INSTANT, "tick");
 }
 
-int timeline_perfetto(FILE *out, const struct timeline *timeline)
+int tracefile_perfetto(FILE *out, const struct tracefile *file)
 {
-	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
+	const struct trace_window *window = file->window;
+	struct writer w = {.out = out,
+			   .window = window,
+			   .cpu = UINT32_MAX,
+			   .end_ns = window->start_mono_ns + window->to_ns};
 
+	w.boot_ns = window->time_boot_ns - w.end_ns;
 	put_clocks(&w);
 	put_tasks(&w);
-	array_for_each(e, timeline->events, timeline->nr_events)
-		put_event(&w, e);
+	tracefile_events(window, put_event, &w);
 	close_bundle(&w);
-	array_for_each(hold, timeline->holds, timeline->nr_holds)
-		put_hold(&w, hold);
-	put_ticks(&w);
+	tracefile_parts(window, put_part, &w);
+	w.cpu = UINT32_MAX;
+	tracefile_events(window, put_tick, &w);
 	free(w.m.data);
 	return stream_end(out, w.m.failed ? -ENOMEM : 0);
 }

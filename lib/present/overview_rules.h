@@ -213,9 +213,8 @@ bool is_short_lived(const struct overview_window *o, const struct task_sums *sum
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
  * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word of each command, unless @each
- * contains "$p". If more than 100 tasks match, the command uses option -a of chrt or taskset for
- * whole processes. @command is "" if no task matches, or if no command for all matching tasks is
- * possible.
+ * contains "$p". If more than 100 tasks match, the command changes whole processes, except for
+ * renice. @command is "" if no task matches, or if no command for all matching tasks is possible.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);

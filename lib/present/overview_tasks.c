@@ -196,8 +196,7 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 {
 	char pids[COMMAND_TASKS * 11 + 1];
 	size_t nr = list_pids(o, path, is, arg, false, pids), word = strcspn(each, " ");
-	bool named = strstr(each, "$p"),
-	     whole = !nr && (!strncmp(each, "chrt", word) || !strncmp(each, "taskset", word));
+	bool named = strstr(each, "$p"), whole = !nr && strncmp(each, "renice", word);
 
 	if (whole)
 		nr = list_pids(o, path, is, arg, true, pids);
@@ -206,8 +205,8 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 		finding_format(command, FINDING_TEXT, "%s %s", each, pids);
 	else if (nr)
 		finding_format(command, FINDING_TEXT, "for p in %s; do %.*s%s%s%s; done", pids,
-			       (int)word, each, whole ? " -a" : "", each + word,
-			       named ? "" : " $p");
+			       (int)word, each, whole && strncmp(each, "echo", word) ? " -a" : "",
+			       each + word, named ? "" : " $p");
 }
 
 void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,

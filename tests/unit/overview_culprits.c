@@ -358,6 +358,15 @@ TEST(many_busy_in_root)
 	       "$d/cpu.idle && for p in 10 11 12 13 14 15 16 17 18; do echo $p > $d/cgroup.procs; "
 	       "done",
 	       NULL);
+	/* More than 100 threads of one process: the command moves the process. */
+	for (uint32_t i = 0; i < 110; i++)
+		task(30 + i, "stress", "/", 200)->sleeps = 0;
+	for_each_suspect(s, &scene.window.suspects)
+		scene.suspects[s - scene.suspects].tgid = 9;
+	EXPECT("neighbour", "/app", "/: stress", "",
+	       "echo +cpu > /cg/cgroup.subtree_control; d=/cg/idle-10; mkdir -p $d && echo 1 > "
+	       "$d/cpu.idle && for p in 9; do echo $p > $d/cgroup.procs; done",
+	       NULL);
 }
 
 /*

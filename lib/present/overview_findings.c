@@ -152,6 +152,9 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	if (!strcmp(v->path, "/"))
 		name_process(v);
 	sum_tasks(o, group->party.group, &v->sums);
+	v->meant = waits_by_policy(v);
+	for (unsigned int i = 0; v->settings && i < v->settings->nr; i++)
+		v->meant = v->meant || v->settings->levels[i].idle == 1;
 	if (!is_short_lived(o, &v->sums) || exited_hz(o, &v->sums) < FORKED_HZ)
 		return;
 	lived = (double)(v->sums.ns - v->sums.siblings_ns - forking_ns(&v->sums)) /
@@ -587,8 +590,7 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 	v.process = NULL;
 	v.delayed = 1.0;
 	v.rested = 0.0;
-	if (meant)
-		v.weight = (double)meant_ns(o, group.sum_ns) / (double)group.sum_ns;
+	v.meant = meant;
 	finding_set(v.who, "%s (PID %u in %s)", s->name, s->pid, s->cgroup);
 	add_waits_finding(&v, report);
 }

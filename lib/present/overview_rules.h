@@ -30,8 +30,6 @@
  * priority by SCHED_IDLE or cpu.idle.
  */
 #define RULE_LIGHT 0.1
-/* Upper bound of the lost time of a victim with low priority, as a share of the window length. */
-#define RULE_MEANT 0.02
 
 enum overview_rule {
 	RULE_QUOTA,
@@ -114,6 +112,7 @@ struct victim {
 	double users_share;
 	/* task that was runnable but never ran in the window, or NULL */
 	const struct suspect *starved;
+	bool meant; /* true if the victim has a low priority and is usually meant to wait */
 	/*
 	 * Shares of the victim's wait time: waits after wake-ups, and waits after preemptions of
 	 * tasks that are not CPU-bound.
@@ -189,17 +188,6 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other);
  * short-lived processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
-/*
- * Lost time in a finding about a victim that has cpu.idle, SCHED_IDLE or a low weight. A victim of
- * low priority is usually meant to wait, so the finding ranks below the findings about all other
- * victims.
- */
-static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
-{
-	uint64_t most = (uint64_t)(RULE_MEANT * (double)o->load->window_ns);
-
-	return lost_ns < most ? lost_ns : most;
-}
 /* Number of processes with the name of @exited that exit per second. */
 static inline double exited_hz(const struct overview_window *o, const struct task_sums *sums)
 {
@@ -248,6 +236,8 @@ const char *wait_text(const struct victim *v, const struct report *report, const
 		      char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 bool is_realtime(const struct suspect *s);
+/* True if tasks with SCHED_IDLE have at least half of the victim's wake-ups. */
+bool waits_by_policy(const struct victim *v);
 /*
  * True if a task that ran for @ns and slept @sleeps times counts as CPU-bound. Waits of a CPU-bound
  * task count as normal sharing of the core, not as delay.

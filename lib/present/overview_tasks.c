@@ -90,6 +90,7 @@ struct finding victim_finding(const struct victim *v, const struct finding_rule 
 	finding_set(f.victim, "%s", v->path);
 	f.share = fmin(1.0, (double)wait_ns / (double)v->group->sum_ns);
 	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
+	f.meant = v->meant;
 	/*
 	 * sched_ext schedulers must respect the affinity of a task, but may ignore all other
 	 * settings.

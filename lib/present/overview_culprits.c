@@ -81,12 +81,8 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	WAITS;
-	/*
-	 * Reduce the lost time of a CPU-bound victim, so that the finding ranks after findings
-	 * about victims that serve requests.
-	 */
-	if (!v->starved && is_cpu_bound(v->sums.ns, v->sums.sleeps))
-		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)f.lost_ns);
+	if (!v->starved)
+		f.lost_ns = (uint64_t)(bound_factor(v) * (double)f.lost_ns);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait: %s", task->name, task->pid,
 		     sums->path, policy_name(task->policy), priority, v->who, rate);
 }

@@ -335,6 +335,7 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 	if (!findings_due(report, RULE(QUOTA), lost))
 		return;
 	findings_rate(report, lost, rate, sizeof(rate));
+	f.lost_ns = (uint64_t)(bound_factor(v) * (double)lost);
 	if (!level) {
 		findings_add(report, &f, "%s waits for its CPU quota: %s, %.0f %% of its waiting",
 			     name, rate, 100.0 * f.share);

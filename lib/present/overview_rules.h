@@ -82,7 +82,8 @@ struct task_sums {
 	 */
 	uint64_t siblings_ns;
 	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
-	uint64_t sleeps;	    /* number of times that live tasks went to sleep */
+	/* Number of times that live tasks went to sleep: real-time tasks, and all other tasks. */
+	uint64_t realtime_sleeps, sleeps;
 	uint64_t exited_count;	    /* number of exited processes with the same name as @exited */
 };
 
@@ -243,6 +244,17 @@ bool waits_by_policy(const struct victim *v);
  * task count as normal sharing of the core, not as delay.
  */
 bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
+/*
+ * Factor for the lost time of findings about waits that always delay the victim: RULE_LIGHT if the
+ * tasks of the victim are CPU-bound, so that findings about victims that serve requests come first.
+ */
+static inline double bound_factor(const struct victim *v)
+{
+	return is_cpu_bound(v->sums.ns + v->sums.realtime_ns,
+			    v->sums.sleeps + v->sums.realtime_sleeps)
+		       ? RULE_LIGHT
+		       : 1.0;
+}
 /* True if @s is a live task of the group, or the sum of exited processes of the group. */
 bool suspect_in(const struct suspect *s, const struct runq_group *group);
 /* CPU time of all tasks of a cgroup, without the tasks of subtick. */

@@ -332,6 +332,7 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 		if (is_realtime(s)) {
 			sums.realtime = sums.realtime ?: s;
 			sums.realtime_ns += s->ns;
+			sums.realtime_sleeps += s->sleeps;
 			continue;
 		}
 		sums.top = sums.top ?: s;

@@ -101,6 +101,7 @@ TEST(quota_names_the_ancestor)
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 0;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 0;
 	EXPECT("quota", "/pod/side", "/pod", NULL, NULL, NULL);
+	expect_lost("quota", 70);
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
 	scene.runq.nr_groups = scene.window.nr_settings = 1;
 	scene.window.mounts.v1 = true;

@@ -135,6 +135,10 @@ struct victim {
 	struct task_sums sums;
 };
 
+/* Fills @v for a group of the runq window of @o. */
+void victim_init(struct victim *v, const struct overview_window *o,
+		 const struct runq_group_window *group);
+
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 
 /*
@@ -320,7 +324,7 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
  */
 struct overview_steal {
 	uint64_t ns;
-	uint64_t woken_ns; /* wait time after wake-ups, summed over all groups */
+	uint64_t woken_ns; /* sum of overview_woken_ns() of all groups */
 	/*
 	 * Lost time ÷ stolen time. Longer waits of tasks for a core can raise the ratio above 1.
 	 * The ratio is 1 without stolen time.
@@ -331,6 +335,11 @@ struct overview_steal {
 };
 
 struct overview_steal overview_steal(const struct overview_window *o);
+/*
+ * Time that tasks of a group waited after wake-ups. If tasks were measured, excludes waits that do
+ * not delay the group, such as waits of kernel threads or of migrated CPU-bound tasks.
+ */
+uint64_t overview_woken_ns(const struct overview_window *o, const struct runq_group_window *group);
 /*
  * Adds findings about interrupts, softirqs and IPIs. If @report is NULL, adds no findings. A task
  * that waits for a running task also waits for the interrupts that delay the running task, so

@@ -81,12 +81,8 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	WAITS;
-	/*
-	 * Reduce the lost time of a CPU-bound victim, so that the finding ranks after findings
-	 * about victims that serve requests.
-	 */
-	if (!v->starved && is_cpu_bound(v->sums.ns, v->sums.sleeps))
-		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)f.lost_ns);
+	if (!v->starved)
+		f.lost_ns = (uint64_t)(bound_factor(v) * (double)f.lost_ns);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait: %s", task->name, task->pid,
 		     sums->path, policy_name(task->policy), priority, v->who, rate);
 }
@@ -246,6 +242,11 @@ static const struct suspect *lower_task(const struct victim *v, suspect_filter i
 	return (double)passed >= RULE_MOST * (double)all ? find_task(v->o, v->path, is, arg) : NULL;
 }
 
+bool waits_by_policy(const struct victim *v)
+{
+	return lower_task(v, is_sched_idle, NULL);
+}
+
 /*
  * Adds a finding if most of the waiting tasks have a lower priority than @top, or SCHED_IDLE. The
  * finding about the priority shows the wait time of the whole cgroup, because the wait time of
@@ -289,8 +290,7 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 	else
 		snprintf(who, sizeof(who), "tasks of %.200s wait for each other", v->name);
 	WAITS;
-	if (idle)
-		f.lost_ns = meant_ns(v->o, lost);
+	f.meant = f.meant || idle;
 	if (idle)
 		findings_add(report, &f,
 			     "%s: %s; %s (PID %u) has SCHED_IDLE, %s (PID %u) an ordinary policy",

@@ -441,7 +441,6 @@ static bool add_victim_idle_finding(const struct victim *v, const struct competi
 	finding_set(f.culprit, "%s", path);
 	finding_set(f.setting, "%s%.*s/cpu.idle=0", v->o->mounts.cpu, (int)own->len, v->path);
 	wait_text(v, report, &f, rate, sizeof(rate));
-	f.lost_ns = meant_ns(v->o, f.lost_ns);
 	findings_add(report, &f, "%s waits for %s because cpu.idle of %.*s is 1: %s", v->who, path,
 		     (int)own->len, v->path, rate);
 	return true;

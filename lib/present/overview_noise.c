@@ -262,7 +262,7 @@ struct overview_steal overview_steal(const struct overview_window *o)
 
 	for (size_t i = 0; o->runq && i < o->runq->nr_groups; i++) {
 		idle += (double)runq_idle_exit_ns(o->runq, &o->runq->groups[i]);
-		steal.woken_ns += runq_woken_ns(&o->runq->groups[i]);
+		steal.woken_ns += overview_woken_ns(o, &o->runq->groups[i]);
 	}
 	if (!w)
 		return steal;

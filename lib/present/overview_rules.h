@@ -30,8 +30,6 @@
  * priority by SCHED_IDLE or cpu.idle.
  */
 #define RULE_LIGHT 0.1
-/* Upper bound of the lost time of a victim with low priority, as a share of the window length. */
-#define RULE_MEANT 0.02
 
 enum overview_rule {
 	RULE_QUOTA,
@@ -84,7 +82,8 @@ struct task_sums {
 	 */
 	uint64_t siblings_ns;
 	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
-	uint64_t sleeps;	    /* number of times that live tasks went to sleep */
+	/* Number of times that live tasks went to sleep: real-time tasks, and all other tasks. */
+	uint64_t realtime_sleeps, sleeps;
 	uint64_t exited_count;	    /* number of exited processes with the same name as @exited */
 };
 
@@ -114,6 +113,7 @@ struct victim {
 	double users_share;
 	/* task that was runnable but never ran in the window, or NULL */
 	const struct suspect *starved;
+	bool meant; /* true if the victim has a low priority and is usually meant to wait */
 	/*
 	 * Shares of the victim's wait time: waits after wake-ups, and waits after preemptions of
 	 * tasks that are not CPU-bound.
@@ -134,6 +134,10 @@ struct victim {
 	size_t nr_rows;
 	struct task_sums sums;
 };
+
+/* Fills @v for a group of the runq window of @o. */
+void victim_init(struct victim *v, const struct overview_window *o,
+		 const struct runq_group_window *group);
 
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 
@@ -188,17 +192,6 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other);
  * most the CPU time of the short-lived processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
-/*
- * Lost time in a finding about a victim that has cpu.idle, SCHED_IDLE or a low weight. A victim of
- * low priority is usually meant to wait, so the finding ranks below the findings about all other
- * victims.
- */
-static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
-{
-	uint64_t most = (uint64_t)(RULE_MEANT * (double)o->load->window_ns);
-
-	return lost_ns < most ? lost_ns : most;
-}
 /* Number of processes with the name of @exited that exit per second. */
 static inline double exited_hz(const struct overview_window *o, const struct task_sums *sums)
 {
@@ -212,9 +205,8 @@ bool is_short_lived(const struct overview_window *o, const struct task_sums *sum
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
  * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word of each command, unless @each
- * contains "$p". If more than 100 tasks match, the command uses option -a of chrt or taskset for
- * whole processes. @command is "" if no task matches, or if no command for all matching tasks is
- * possible.
+ * contains "$p". If more than 100 tasks match, the command changes whole processes, except for
+ * renice. @command is "" if no task matches, or if no command for all matching tasks is possible.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
@@ -249,11 +241,24 @@ const char *wait_text(const struct victim *v, const struct report *report, const
 		      char *buf, size_t size);
 bool has_name(const struct suspect *s, const void *name);
 bool is_realtime(const struct suspect *s);
+/* True if tasks with SCHED_IDLE have at least half of the victim's wake-ups. */
+bool waits_by_policy(const struct victim *v);
 /*
  * True if a task that ran for @ns and slept @sleeps times counts as CPU-bound. Waits of a CPU-bound
  * task count as normal sharing of the core, not as delay.
  */
 bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
+/*
+ * Factor for the lost time of findings about waits that always delay the victim: RULE_LIGHT if the
+ * tasks of the victim are CPU-bound, so that findings about victims that serve requests come first.
+ */
+static inline double bound_factor(const struct victim *v)
+{
+	return is_cpu_bound(v->sums.ns + v->sums.realtime_ns,
+			    v->sums.sleeps + v->sums.realtime_sleeps)
+		       ? RULE_LIGHT
+		       : 1.0;
+}
 /* True if @s is a live task of the group, or the sum of exited processes of the group. */
 bool suspect_in(const struct suspect *s, const struct runq_group *group);
 /* CPU time of all tasks of a cgroup, without the tasks of subtick. */
@@ -319,7 +324,7 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
  */
 struct overview_steal {
 	uint64_t ns;
-	uint64_t woken_ns; /* wait time after wake-ups, summed over all groups */
+	uint64_t woken_ns; /* sum of overview_woken_ns() of all groups */
 	/*
 	 * Lost time ÷ stolen time. Longer waits of tasks for a core can raise the ratio above 1.
 	 * The ratio is 1 without stolen time.
@@ -330,6 +335,11 @@ struct overview_steal {
 };
 
 struct overview_steal overview_steal(const struct overview_window *o);
+/*
+ * Time that tasks of a group waited after wake-ups. If tasks were measured, excludes waits that do
+ * not delay the group, such as waits of kernel threads or of migrated CPU-bound tasks.
+ */
+uint64_t overview_woken_ns(const struct overview_window *o, const struct runq_group_window *group);
 /*
  * Adds findings about interrupts, softirqs and IPIs, unless @report is NULL. Adds the share of wait
  * time that interrupts caused to @steal->taken, because an interrupt delays the running task and

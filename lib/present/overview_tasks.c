@@ -90,6 +90,7 @@ struct finding victim_finding(const struct victim *v, const struct finding_rule 
 	finding_set(f.victim, "%s", v->path);
 	f.share = fmin(1.0, (double)wait_ns / (double)v->group->sum_ns);
 	f.p99_ns = runq_p99(v->o->runq, v->group, wait_ns);
+	f.meant = v->meant;
 	/*
 	 * sched_ext schedulers must respect the affinity of a task, but may ignore all other
 	 * settings.
@@ -196,8 +197,7 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 {
 	char pids[COMMAND_TASKS * 11 + 1];
 	size_t nr = list_pids(o, path, is, arg, false, pids), word = strcspn(each, " ");
-	bool named = strstr(each, "$p"),
-	     whole = !nr && (!strncmp(each, "chrt", word) || !strncmp(each, "taskset", word));
+	bool named = strstr(each, "$p"), whole = !nr && strncmp(each, "renice", word);
 
 	if (whole)
 		nr = list_pids(o, path, is, arg, true, pids);
@@ -206,8 +206,8 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 		finding_format(command, FINDING_TEXT, "%s %s", each, pids);
 	else if (nr)
 		finding_format(command, FINDING_TEXT, "for p in %s; do %.*s%s%s%s; done", pids,
-			       (int)word, each, whole ? " -a" : "", each + word,
-			       named ? "" : " $p");
+			       (int)word, each, whole && strncmp(each, "echo", word) ? " -a" : "",
+			       each + word, named ? "" : " $p");
 }
 
 void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,
@@ -332,6 +332,7 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 		if (is_realtime(s)) {
 			sums.realtime = sums.realtime ?: s;
 			sums.realtime_ns += s->ns;
+			sums.realtime_sleeps += s->sleeps;
 			continue;
 		}
 		sums.top = sums.top ?: s;

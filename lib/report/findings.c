@@ -178,6 +178,12 @@ static char *setting_command(const struct finding *f)
 	return NULL;
 }
 
+/* Lost time of a victim that is meant to wait: a tenth, and at most 20 ms per second. */
+static uint64_t meant_ns(const struct report *report, uint64_t lost_ns)
+{
+	return lost_ns / 10 < report->window_ns / 50 ? lost_ns / 10 : report->window_ns / 50;
+}
+
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 {
 	const struct finding_rule *rule = finding->rule;
@@ -187,7 +193,9 @@ void findings_add(struct report *report, const struct finding *finding, const ch
 	char *text = NULL, *setting = NULL, *next = NULL;
 	va_list ap;
 
-	if (!table || !findings_due(report, rule, finding->lost_ns))
+	if (finding->meant)
+		row.f.lost_ns = meant_ns(report, finding->lost_ns);
+	if (!table || !findings_due(report, rule, row.f.lost_ns))
 		return;
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)

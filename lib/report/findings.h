@@ -30,6 +30,11 @@ struct finding_rule {
 struct finding {
 	const struct finding_rule *rule;
 	uint64_t lost_ns;
+	/*
+	 * The victim has a low priority and is usually meant to wait, so findings_add() reduces
+	 * lost_ns.
+	 */
+	bool meant;
 	uint32_t cpu;  /* CPU number, or UINT32_MAX if the finding is not about one CPU */
 	double share;  /* share of the victim's wait or run time, or of CPU time; NAN if unknown */
 	/*
@@ -79,8 +84,9 @@ static inline bool findings_due(const struct report *report, const struct findin
 	       (double)lost_ns >= rule->least_ratio * (double)report->window_ns;
 }
 /*
- * Adds @finding to @report if findings_due() is true. Most cgroups have no finding, so callers
- * should check findings_due() before they format names.
+ * Adds @finding to @report if findings_due() is true for its lost time, after the reduction for a
+ * victim that is meant to wait. Most cgroups have no finding, so callers should check
+ * findings_due() before they format names.
  */
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

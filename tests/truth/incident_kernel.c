@@ -356,6 +356,49 @@ void incident_build(void)
 	incident_fork_every(50 * NSEC_PER_MSEC, build_shell, NULL);
 }
 
+/*
+ * A shell that starts a process "gzip" every 40 ms and exits before the last one, so the parent of
+ * the last process is then PID 1.
+ */
+static void backup_shell(const void *unused)
+{
+	prctl(PR_SET_NAME, "sh");
+	for (int i = 0; i < 4; i++) {
+		if (i)
+			truth_sleep_until(clock_mono_ns() + 40 * NSEC_PER_MSEC);
+		if (fork())
+			continue;
+		prctl(PR_SET_NAME, "gzip");
+		incident_burn(12 * NSEC_PER_MSEC);
+		_exit(0);
+	}
+}
+
+void incident_backup(void)
+{
+	incident_fork_every(200 * NSEC_PER_MSEC, backup_shell, NULL);
+}
+
+static void *answer(void *unused)
+{
+	incident_burn(12 * NSEC_PER_MSEC);
+	return unused;
+}
+
+/* Starts a thread for each request, 20 times per second. */
+void incident_thread_starter(void)
+{
+	uint64_t next = clock_mono_ns();
+	pthread_t thread;
+
+	while (!pthread_create(&thread, NULL, answer, NULL)) {
+		pthread_detach(thread);
+		next += 50 * NSEC_PER_MSEC;
+		truth_sleep_until(next);
+	}
+	_exit(1);
+}
+
 static void *serve(void *unused)
 {
 	for (;;) {

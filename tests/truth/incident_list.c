@@ -419,6 +419,34 @@ const struct incident incidents[] = {
 		.rule = "short_lived",
 		.culprit = "/cron: gzip",
 	},
+	/* The last process of each shell has another parent (PID 1) than the processes before. */
+	{
+		.name = "backup",
+		.loads = {{LOAD("/app", 6), OFTEN},
+			  {LOAD("/", 1), .comm = "crond", .run = incident_backup}},
+		.alone = true,
+		.rule = "short_lived",
+		.culprit = "gzip",
+		.words = {"started by crond"},
+	},
+	/* The culprits are threads, which were started by their process and not by its parent. */
+	{
+		.name = "thread-per-request",
+		.loads = {{LOAD("/app", 6), OFTEN},
+			  {LOAD("/", 1), .comm = "java", .run = incident_thread_starter}},
+		.alone = true,
+		.rule = "short_lived",
+		.culprit = "java",
+		.words = {"started by java"},
+	},
+	/* The neighbour waits longer for its quota than the service waits for the neighbour. */
+	{
+		.name = "neighbour-quota",
+		.settings = {QUOTA("/batch", 120000)},
+		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 4), .comm = "burner", BUSY}},
+		.rule = "neighbour",
+		.culprit = "/batch",
+	},
 	/* Autogroup: the kernel schedules each session in the root cgroup as a group of its own. */
 	{
 		.name = "session",

@@ -142,6 +142,8 @@ void incident_collector(void);
 void incident_spinners(void);
 void incident_build(void);
 void incident_cron(void);
+void incident_backup(void);
+void incident_thread_starter(void);
 void incident_threads(void);
 void incident_containers(void);
 void incident_containers_end(void);

@@ -119,6 +119,7 @@ TEST(quota_names_the_ancestor)
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 0;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 0;
 	EXPECT("quota", "/pod/side", "/pod", NULL, NULL, NULL);
+	expect_lost("quota", 70);
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
 	scene.runq.nr_groups = scene.window.nr_settings = 1;
 	scene.window.mounts.v1 = true;
@@ -626,6 +627,16 @@ TEST(interrupts)
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",
 	       "NET_RX softirqs take 50 % of CPU 1, mostly from tasks of /app (5000 per second)");
+	/* CPU-bound tasks wait, for example after a migration. These waits are no delay. */
+	task(7, "solver", "/app", 900)->sleeps = 0;
+	expect_lost("softirq", 500);
+	/* Half of the waits of the root cgroup are waits of kernel threads, which are no delay. */
+	scene.paths[0].path = "/";
+	task(8, "kworker", "/", 10)->kthread = true;
+	task(9, "web", "/", 10);
+	expect_lost("softirq", 700);
+	scene.paths[0].path = "/app";
+	scene.window.suspects.nr = 0;
 	scene.sources[0].ns = 40 * MS;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 

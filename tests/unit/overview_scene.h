@@ -152,6 +152,15 @@ static inline size_t end(void)
 	return findings_of(report)->nr_rows;
 }
 
+/* Expects one finding of rule @rule, with a lost time of @ms. */
+static inline void expect_lost(const char *rule, uint64_t ms)
+{
+	assert_int_equal(end(), 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), rule);
+	assert_true(table_number(findings_of(report), 0, "lost_ns") == (double)(ms * MS));
+	report_free(report);
+}
+
 /*
  * Compares the first finding with the expected strings. If the first argument is NULL, no finding
  * is expected. An argument after the first that is NULL is not compared. An argument "" expects a

@@ -133,7 +133,9 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 
 /*
  * make (PID 3) runs two shells, and each shell runs a compiler. The second shell still runs. The
- * script (PID 20) runs for the whole window, although a subshell of the same name exited.
+ * script (PID 20) runs for the whole window, although a subshell of the same name exited. Two
+ * shells exited before their gzip, so PID 1 is the parent of these gzip processes. Threads of java
+ * (PID 30) exited.
  */
 TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
 {
@@ -147,7 +149,12 @@ TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
 		{.pid = 8, .tgid = 8, .ns = 70, .comm = "cc1", .parent = 6},
 		{.pid = 20, .tgid = 20, .ns = 1, .comm = "bash", .parent = 2},
 		{.pid = 21, .tgid = 21, .ns = 60, .comm = "bash", .parent = 20},
-		{.pid = 22, .tgid = 22, .ns = 50, .comm = "gzip", .parent = 20},
+		{.pid = 22, .tgid = 22, .ns = 31, .comm = "gzip", .parent = 1},
+		{.pid = 23, .tgid = 23, .ns = 30, .comm = "gzip", .parent = 20},
+		{.pid = 24, .tgid = 24, .ns = 5, .comm = "gzip", .parent = 1},
+		{.pid = 30, .tgid = 30, .ns = 1, .comm = "java", .parent = 2},
+		{.pid = 31, .tgid = 30, .ns = 20, .comm = "java", .parent = 2},
+		{.pid = 32, .tgid = 30, .ns = 20, .comm = "java", .parent = 2},
 	};
 	struct suspects found = {.list = calloc(SUSPECTS_MAX, sizeof(struct suspect))};
 
@@ -156,16 +163,20 @@ TEST_WITH(starter_of_exited_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/6/comm", "sh\n");
 	tree_file(tree, "/proc/8/comm", "cc1\n");
 	tree_file(tree, "/proc/20/comm", "bash\n");
+	tree_file(tree, "/proc/30/comm", "java\n");
 	assert_int_equal(suspects_read(tree->root, list, ARRAY_SIZE(list), false, &found), 0);
 	assert_string_equal(found.list[0].name, "cc1");
 	assert_int_equal(found.list[0].count, 2);
 	assert_int_equal(found.list[0].started_by, 3);
 	assert_int_equal(found.list[1].pid, 8);
 	assert_int_equal(found.list[1].started_by, 3);
-	assert_string_equal(found.list[2].name, "bash");
+	assert_string_equal(found.list[2].name, "gzip");
+	assert_int_equal(found.list[2].count, 3);
 	assert_int_equal(found.list[2].started_by, 20);
-	assert_string_equal(found.list[3].name, "gzip");
+	assert_string_equal(found.list[3].name, "bash");
 	assert_int_equal(found.list[3].started_by, 20);
+	assert_string_equal(found.list[4].name, "java");
+	assert_int_equal(found.list[4].started_by, 30);
 	free(found.list);
 }
 

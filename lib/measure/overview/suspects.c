@@ -70,7 +70,11 @@ static size_t merge(const struct load_task *tasks, size_t nr, struct ran *ran,
 			list->own_cgroup_id = tasks[i].cgroup_id;
 			continue;
 		}
-		ran[rows++] = (struct ran){.task = tasks[i]};
+		ran[rows] = (struct ran){.task = tasks[i]};
+		/* A thread was started by its process, not by the parent of its process. */
+		if (tasks[i].pid != tasks[i].tgid)
+			ran[rows].task.parent = tasks[i].tgid;
+		rows++;
 	}
 	qsort(ran, rows, sizeof(*ran), by_pid);
 	for (size_t i = 0; i < rows; i++) {
@@ -249,9 +253,10 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 		if (gone) {
 			gone->ns += one.ns;
 			gone->sleeps += one.sleeps;
-			if (!gone->count++)
+			/* PID 1 is also the parent of processes whose parent exited before them. */
+			if (!gone->count++ || gone->started_by == 1)
 				gone->started_by = one.started_by;
-			else if (gone->started_by != one.started_by)
+			else if (one.started_by != 1 && gone->started_by != one.started_by)
 				gone->started_by = UINT32_MAX;
 		}
 	}

@@ -296,11 +296,13 @@ const struct incident incidents[] = {
 	{
 		.name = "fork-bomb",
 		.loads = {{LOAD("/app", 3), OFTEN},
-			  {LOAD("/batch", 1), .comm = "bomb", .burn_us = 10, .forks_hz = 300}},
+			  {LOAD("/batch", 1), .comm = "bomb", .run = incident_fork_bomb}},
 		.alone = true,
 		.rule = "short_lived",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
+		.figure = "short-lived processes of /batch (%lf",
+		.counter = "processes %lf",
 	},
 	/*
 	 * The writer is no culprit. Requests are short, so the writer waits little for the service.

@@ -50,6 +50,12 @@ struct incident {
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* strings that the text of the finding must contain */
+	/*
+	 * scanf() format of the figure in the sentence of the finding, and scanf() format of the
+	 * line of /proc/stat with the kernel's own counter. The figure must differ by at most 5 %
+	 * from the growth of the counter per second. If @figure is NULL, no figure is compared.
+	 */
+	const char *figure, *counter;
 	bool unadvised; /* the first finding may have neither a setting nor a command */
 	bool alone;	/* only one CPU is online during the incident */
 	/* time from the start of the loads to the start of the window in ms; 0 stands for 300 ms */
@@ -147,6 +153,7 @@ void incident_collector(void);
 void incident_spinners(void);
 void incident_build(void);
 void incident_cron(void);
+void incident_fork_bomb(void);
 void incident_threads(void);
 void incident_containers(void);
 void incident_containers_end(void);

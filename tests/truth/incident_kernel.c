@@ -153,6 +153,15 @@ const char *incident_no_tlb_ipis(void)
 #endif
 }
 
+const char *incident_no_nmi(void)
+{
+#ifdef __x86_64__
+	return NULL;
+#else
+	return "the module takes the core by NMI, which only x86 has";
+#endif
+}
+
 const char *incident_no_cpuset(void)
 {
 	if (cgroups_v2() || !access("/sys/fs/cgroup/cpuset", F_OK))

@@ -429,6 +429,22 @@ const struct incident incidents[] = {
 		.rule = "neighbour",
 		.culprit = "hog",
 	},
+	/* The service is the only task on CPU 1, so each other finding would be wrong. */
+	{
+		.name = "steal",
+		.loads = {{LOAD("/app", 1), .comm = "service", .burn_us = 6000, .sleep_us = 6000,
+			   ON_CPU_1}},
+		.module = "steal_period_us=7000 burn_us=3000",
+		.lacking = incident_no_nmi,
+		.rule = "steal",
+		.culprit = "hypervisor",
+		.victim = "",
+		.words = {"CPU 1"},
+		.figure = "the hypervisor takes %lf",
+		.counter = "cpu1 %*s %*s %*s %*s %*s %*s %*s %lf",
+		.sole = true,
+		.unadvised = true,
+	},
 };
 
 const unsigned int nr_incidents = sizeof(incidents) / sizeof(incidents[0]);

@@ -263,16 +263,18 @@ static void judge_named(const struct incident *incident)
 {
 	const char *known = incident->miss ?: cgroups_v2() ? NULL : incident->miss_v1;
 	bool once = incidents_full() || incident->attached, good;
-	json_t *root, *first;
+	json_t *root, *findings, *first;
 	double rate = 0.0;
 	char what[512];
 
 	root = once ? measure_once() : measure(real_ns(), incident->counter, &rate);
-	first = json_array_get(json_object_get(root, "findings"), 0);
+	findings = json_object_get(root, "findings");
+	first = json_array_get(findings, 0);
 	snprintf(what, sizeof(what), "%s", first ? text_of(first, "finding") : "no finding");
 	if (getenv("SUBTICK_VM_NOTES"))
 		note(root);
-	good = first && matches(incident, first) && (once || has_figure(incident, first, rate));
+	good = first && matches(incident, first) && (once || has_figure(incident, first, rate)) &&
+	       !(incident->sole && json_array_size(findings) > 1);
 	if (judged(good, known, root, incident->name, what) && !known)
 		judge_advice(incident, first);
 	json_decref(root);

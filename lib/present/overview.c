@@ -84,6 +84,23 @@ static void note_load(struct report *report, const struct load_window *w)
 			LOAD_WRONG_RATIO * 100.0);
 }
 
+/*
+ * Adds a note if tasks without a row in the table of tasks used at least RULE_WAITS of the window.
+ * The rows of short-lived processes fill the table.
+ */
+static void note_tasks(struct report *report, const struct load_window *w)
+{
+	double ns = 0.0;
+
+	array_for_each(task, w->tasks, w->nr_tasks)
+		ns += task->pid == UINT32_MAX ? (double)task->ns : 0.0;
+	if (ns >= RULE_WAITS * (double)w->window_ns)
+		report_note(report,
+			    "the table of tasks was full: findings lack tasks that used %.2g s of "
+			    "CPU time; measure a shorter window",
+			    ns / 1e9);
+}
+
 /* A median of fewer than 20 wake-ups is unreliable. */
 static void note_wake(struct report *report, const struct wake_window *w)
 {
@@ -170,6 +187,7 @@ int overview_report(const struct overview_window *w, struct report **ret_report)
 	if (tasks)
 		tasks->text_hidden = true;
 	note_load(report, w->load);
+	note_tasks(report, w->load);
 	if (w->wake)
 		note_wake(report, w->wake);
 	if (w->runq) {

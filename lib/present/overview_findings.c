@@ -302,7 +302,7 @@ static uint64_t caused_ns(const struct victim *v)
 /* Adds findings about the victim's waits, one per kind of culprit. */
 static void add_waits_finding(const struct victim *v, struct report *report)
 {
-	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0, all_ns = 0;
+	uint64_t least = (uint64_t)least_wait(v), same_ns = 0, all_ns = 0;
 	const struct table *table = findings_of(report);
 	bool hog = false;
 	size_t nr;

@@ -296,11 +296,13 @@ const struct incident incidents[] = {
 	{
 		.name = "fork-bomb",
 		.loads = {{LOAD("/app", 3), OFTEN},
-			  {LOAD("/batch", 1), .comm = "bomb", .burn_us = 10, .forks_hz = 300}},
+			  {LOAD("/batch", 1), .comm = "bomb", .run = incident_fork_bomb}},
 		.alone = true,
 		.rule = "short_lived",
 		.culprit = "/batch",
 		.words = {"bomb", "per second"},
+		.figure = "short-lived processes of /batch (%lf",
+		.counter = "processes %lf",
 	},
 	/*
 	 * The writer is no culprit. Requests are short, so the writer waits little for the service.
@@ -454,6 +456,22 @@ const struct incident incidents[] = {
 			  {LOAD("/", 3), .comm = "hog", BUSY, .session = true}},
 		.rule = "neighbour",
 		.culprit = "hog",
+	},
+	/* The service is the only task on CPU 1, so each other finding would be wrong. */
+	{
+		.name = "steal",
+		.loads = {{LOAD("/app", 1), .comm = "service", .burn_us = 6000, .sleep_us = 6000,
+			   ON_CPU_1}},
+		.module = "steal_period_us=7000 burn_us=3000",
+		.lacking = incident_no_nmi,
+		.rule = "steal",
+		.culprit = "hypervisor",
+		.victim = "",
+		.words = {"CPU 1"},
+		.figure = "the hypervisor takes %lf",
+		.counter = "cpu1 %*s %*s %*s %*s %*s %*s %*s %lf",
+		.sole = true,
+		.unadvised = true,
 	},
 };
 

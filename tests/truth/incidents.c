@@ -5,6 +5,7 @@
  */
 #include "incidents.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,15 +96,41 @@ static json_t *measure_once(void)
 	return live_json(ARGS("--once", "--json"));
 }
 
-/* Returns the next window of subtick that begins at @since_ns or later. */
-static json_t *measure(uint64_t since_ns)
+/* Value of a counter in /proc/stat, or 0 if no line has the scanf() format @format. */
+static double counter_of(const char *format)
 {
+	FILE *file = fopen("/proc/stat", "r");
+	double value = 0.0;
+	char line[4096];
+
+	while (file && fgets(line, sizeof(line), file) && sscanf(line, format, &value) < 1)
+		;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/*
+ * Returns the next window of subtick that begins at @since_ns or later. Sets @ret_rate to the
+ * growth per second of the counter with format @counter, unless @counter is NULL. The counter is
+ * read each time subtick prints a window, so the growth also covers one window.
+ */
+static json_t *measure(uint64_t since_ns, const char *counter, double *ret_rate)
+{
+	double before = 0.0, value;
+	uint64_t before_ns = 0, now_ns;
 	json_t *root = NULL;
 
 	stream_start();
 	do {
 		json_decref(root);
 		root = stream_line();
+		now_ns = clock_mono_ns();
+		value = counter ? counter_of(counter) : 0.0;
+		if (counter)
+			*ret_rate = (value - before) / ((double)(now_ns - before_ns) / 1e9);
+		before = value;
+		before_ns = now_ns;
 	} while (root && live_number(root, "time_unix_ns") - live_number(root, "window_ns") <
 				 (double)since_ns);
 	return root;
@@ -124,6 +151,18 @@ static bool matches(const struct incident *incident, json_t *finding)
 	for (int i = 0; i < INCIDENT_WORDS && incident->words[i]; i++)
 		good = good && strstr(text_of(finding, "finding"), incident->words[i]);
 	return good;
+}
+
+/* True if the figure of the finding is within 5 % of @rate, the rate by the kernel's counter. */
+static bool has_figure(const struct incident *incident, json_t *finding, double rate)
+{
+	double figure = 0.0;
+
+	if (!incident->figure)
+		return true;
+	sscanf(text_of(finding, "finding"), incident->figure, &figure);
+	live_note("%s: %.1f per second by /proc/stat", incident->name, rate);
+	return fabs(figure - rate) <= 0.05 * rate;
 }
 
 static void note(json_t *root)
@@ -209,7 +248,7 @@ static void judge_advice(const struct incident *incident, json_t *first)
 		return;
 	}
 	if (apply(first)) {
-		again = incidents_full() ? measure_once() : measure(real_ns());
+		again = incidents_full() ? measure_once() : measure(real_ns(), NULL, NULL);
 		ended = json_is_array(json_object_get(again, "findings"));
 	} else {
 		live_note("cannot apply %s%s", setting, command);
@@ -223,15 +262,20 @@ static void judge_advice(const struct incident *incident, json_t *first)
 static void judge_named(const struct incident *incident)
 {
 	const char *known = incident->miss ?: cgroups_v2() ? NULL : incident->miss_v1;
-	json_t *root, *first;
+	bool once = incidents_full() || incident->attached, good;
+	json_t *root, *findings, *first;
+	double rate = 0.0;
 	char what[512];
 
-	root = incidents_full() || incident->attached ? measure_once() : measure(real_ns());
-	first = json_array_get(json_object_get(root, "findings"), 0);
+	root = once ? measure_once() : measure(real_ns(), incident->counter, &rate);
+	findings = json_object_get(root, "findings");
+	first = json_array_get(findings, 0);
 	snprintf(what, sizeof(what), "%s", first ? text_of(first, "finding") : "no finding");
 	if (getenv("SUBTICK_VM_NOTES"))
 		note(root);
-	if (judged(first && matches(incident, first), known, root, incident->name, what) && !known)
+	good = first && matches(incident, first) && (once || has_figure(incident, first, rate)) &&
+	       !(incident->sole && json_array_size(findings) > 1);
+	if (judged(good, known, root, incident->name, what) && !known)
 		judge_advice(incident, first);
 	json_decref(root);
 }
@@ -247,7 +291,7 @@ static void judge_silent(const struct incident *incident)
 
 	for (; silent && nr < windows; nr++) {
 		json_decref(root);
-		root = measure(nr ? 0 : real_ns());
+		root = measure(nr ? 0 : real_ns(), NULL, NULL);
 		findings = json_object_get(root, "findings");
 		/* A report without findings has the note "no finding: ". */
 		silent = json_is_array(findings) &&

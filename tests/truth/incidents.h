@@ -50,6 +50,14 @@ struct incident {
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* strings that the text of the finding must contain */
+	/*
+	 * scanf() format of the figure in the sentence of the finding, and scanf() format of the
+	 * line of /proc/stat with the kernel's own counter. The figure must differ by at most 5 %
+	 * from the growth of the counter per second; for stolen time in ticks of 10 ms, this growth
+	 * is a percentage. If @figure is NULL, no figure is compared.
+	 */
+	const char *figure, *counter;
+	bool sole;	/* the first finding must be the only finding */
 	bool unadvised; /* the first finding may have neither a setting nor a command */
 	bool alone;	/* only one CPU is online during the incident */
 	/* time from the start of the loads to the start of the window in ms; 0 stands for 300 ms */
@@ -144,12 +152,14 @@ void incident_build(void);
 void incident_cron(void);
 void incident_backup(void);
 void incident_thread_starter(void);
+void incident_fork_bomb(void);
 void incident_threads(void);
 void incident_containers(void);
 void incident_containers_end(void);
 void incident_crowd_begin(void);
 void incident_crowd_end(void);
 const char *incident_no_tlb_ipis(void);
+const char *incident_no_nmi(void);
 const char *incident_no_cpuset(void);
 const char *incident_needs_v1(void);
 

@@ -361,6 +361,21 @@ TEST(root)
 	       NULL);
 }
 
+/* A culprit with less than 5 % of all waits has 40 % of the waits that are not behind subtick. */
+TEST(waits_behind_subtick)
+{
+	begin();
+	wait_for("/batch", 40, 0);
+	wait_for("/", 960, 0);
+	task(7, "service", "/app", 100);
+	task(8, "burner", "/batch", 900)->sleeps = 0;
+	scene.window.suspects.own_ns = 300 * MS;
+	scene.window.suspects.own_cgroup_id = 3;
+	EXPECT("neighbour", "/app", "/batch", "", NULL,
+	       "/batch makes /app wait: 40 ms per second, 4 % of its waiting; burner (PID 8) uses "
+	       "0.9 CPUs");
+}
+
 /* With autogroup, each session in the root cgroup is a group with its own weight. */
 TEST(autogroup)
 {

@@ -237,7 +237,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			       *gone;
 
 		snprintf(one.name, sizeof(one.name), "%.15s", task->comm);
-		if (live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&
+		if (!ran[i].exited && live < SUSPECTS_LIVE && ret_suspects->nr < SUSPECTS_MAX &&
 		    read_task(root, v1, &one)) {
 			ret_suspects->list[ret_suspects->nr++] = one;
 			live++;

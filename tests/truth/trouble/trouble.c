@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Kernel module for tests/truth/incidents that uses CPU time in the kernel: interrupts of QEMU's
- * PCI device `edu`, a tasklet, a workqueue item, RCU callbacks, sections without preemption, and
- * stop_machine().
+ * PCI device `edu`, a tasklet, a workqueue item, RCU callbacks, sections without preemption,
+ * stop_machine(), and stolen time.
  *
  * A timer on CPU 0 starts work that takes burn_us, once in each period of a *_period_us parameter.
  * For the tasklet, the timer runs on the CPU of parameter cpu.
@@ -15,6 +15,14 @@
 #include <linux/stop_machine.h>
 #include <linux/workqueue.h>
 
+#ifdef CONFIG_X86
+#include <asm/apic.h>
+#include <asm/nmi.h>
+#include <asm/paravirt.h>
+#include <linux/kprobes.h>
+#include <linux/sched.h>
+#endif
+
 /* Registers of the PCI device edu, see docs/specs/edu of QEMU. */
 #define EDU_VENDOR     0x1234
 #define EDU_DEVICE     0x11e8
@@ -24,15 +32,17 @@
 
 #define CALLBACKS 32
 
-static unsigned int irq_period_us, tasklet_period_us, work_period_us, rcu_period_us, burn_us = 100, cpu = 1;
+static unsigned int irq_period_us, tasklet_period_us, work_period_us, rcu_period_us;
+static unsigned int steal_period_us, burn_us = 100, cpu = 1;
 module_param(irq_period_us, uint, 0444);
 module_param(tasklet_period_us, uint, 0444);
 module_param(work_period_us, uint, 0444);
 module_param(rcu_period_us, uint, 0444);
+module_param(steal_period_us, uint, 0444);
 module_param(burn_us, uint, 0444);
 module_param(cpu, uint, 0444);
 
-static unsigned int passes_per_us;
+static unsigned int passes_per_us, period_us;
 static struct pci_dev *pci;
 static void __iomem *registers;
 static struct workqueue_struct *queue;
@@ -98,12 +108,91 @@ static void trouble_callback(struct rcu_head *unused)
 	atomic_dec(&nr_callbacks);
 }
 
+#ifdef CONFIG_X86
+/*
+ * Takes the core from the running task as a hypervisor does: an NMI stops the task, its interrupts
+ * and its timers for burn_us, and no tracepoint of the scheduler or of interrupts reports the NMI.
+ * The module is the steal clock of the kernel, and reports exactly the time in the NMI. A
+ * hypervisor has no reason to stop a halted core, so the NMI does nothing on an idle core.
+ */
+static DEFINE_PER_CPU(u64, stolen_ns);
+static struct static_call_key *steal_key;
+static struct static_key *steal_enabled;
+static void *steal_trampoline, *steal_native;
+static atomic_t steal_due;
+
+static u64 steal_clock(int of)
+{
+	return per_cpu(stolen_ns, of);
+}
+
+static int steal_nmi(unsigned int type, struct pt_regs *regs)
+{
+	u64 begin_ns = ktime_get_mono_fast_ns();
+
+	if (!atomic_xchg(&steal_due, 0))
+		return NMI_DONE;
+	if (!is_idle_task(current)) {
+		burn(burn_us);
+		this_cpu_add(stolen_ns, ktime_get_mono_fast_ns() - begin_ns);
+	}
+	return NMI_HANDLED;
+}
+
+static void steal_core(void)
+{
+	atomic_set(&steal_due, 1);
+	apic->send_IPI(cpu, NMI_VECTOR);
+}
+
+static int steal_begin(void)
+{
+	struct kprobe probe = {.symbol_name = "kallsyms_lookup_name"};
+	unsigned long (*lookup)(const char *name);
+	int err = register_kprobe(&probe);
+
+	if (err)
+		return err;
+	lookup = (void *)probe.addr;
+	unregister_kprobe(&probe);
+	steal_key = (void *)lookup("__SCK__pv_steal_clock");
+	steal_trampoline = (void *)lookup("__SCT__pv_steal_clock");
+	steal_enabled = (void *)lookup("paravirt_steal_enabled");
+	if (!steal_key || !steal_trampoline || !steal_enabled)
+		return -ENOENT;
+	steal_native = steal_key->func;
+	__static_call_update(steal_key, steal_trampoline, steal_clock);
+	static_key_slow_inc(steal_enabled);
+	return register_nmi_handler(NMI_LOCAL, steal_nmi, 0, "trouble");
+}
+
+static void steal_end(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "trouble");
+	static_key_slow_dec(steal_enabled);
+	__static_call_update(steal_key, steal_trampoline, steal_native);
+}
+#else
+static void steal_core(void)
+{
+}
+
+static int steal_begin(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void steal_end(void)
+{
+}
+#endif
+
 static enum hrtimer_restart trouble_timer(struct hrtimer *t)
 {
-	unsigned int period_us = irq_period_us ?: tasklet_period_us ?: work_period_us ?: rcu_period_us;
-
 	if (irq_period_us)
 		writel(1, registers + EDU_IRQ_RAISE);
+	if (steal_period_us)
+		steal_core();
 	if (tasklet_period_us)
 		tasklet_schedule(&tasklet);
 	if (work_period_us)
@@ -175,7 +264,7 @@ static int __init trouble_init(void)
 	int err;
 
 	calibrate();
-	err = irq_period_us ? trouble_edu() : 0;
+	err = irq_period_us ? trouble_edu() : steal_period_us ? steal_begin() : 0;
 	if (err)
 		return err;
 	queue = alloc_workqueue("trouble", 0, 0);
@@ -183,7 +272,8 @@ static int __init trouble_init(void)
 		return -ENOMEM;
 	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 	timer.function = trouble_timer;
-	if (irq_period_us || tasklet_period_us || work_period_us || rcu_period_us)
+	period_us = irq_period_us ?: tasklet_period_us ?: work_period_us ?: rcu_period_us ?: steal_period_us;
+	if (period_us)
 		work_on_cpu(tasklet_period_us ? cpu : 0, trouble_arm, NULL);
 	return 0;
 }
@@ -191,6 +281,8 @@ static int __init trouble_init(void)
 static void __exit trouble_exit(void)
 {
 	hrtimer_cancel(&timer);
+	if (steal_period_us)
+		steal_end();
 	rcu_barrier();
 	tasklet_kill(&tasklet);
 	destroy_workqueue(queue);

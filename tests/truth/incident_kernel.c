@@ -378,7 +378,7 @@ static void backup_shell(const void *unused)
 		if (fork())
 			continue;
 		prctl(PR_SET_NAME, "gzip");
-		incident_burn(12 * NSEC_PER_MSEC);
+		truth_burn_in_turns(12 * NSEC_PER_MSEC);
 		_exit(0);
 	}
 }
@@ -390,7 +390,7 @@ void incident_backup(void)
 
 static void *answer(void *unused)
 {
-	incident_burn(12 * NSEC_PER_MSEC);
+	truth_burn_in_turns(12 * NSEC_PER_MSEC);
 	return unused;
 }
 

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "stats/audit.h"
-#include "stats/quantile.h"
 #include "host/procstat.h"
 
 #define MS 1000000ULL
@@ -35,9 +34,9 @@ static void watch(struct counter_edges *edges, struct tick_accounting *a, unsign
 		for (int i = 0; i < 2; i++)
 			shown[i] = a->col_ns[i] / (10 * MS);
 		counter_edges_feed(edges, shown, 2,
-			  1000000000000000ULL + now +
-				  (jitter_ns ? lcg64(&random) % jitter_ns : 0),
-			  false);
+				   1000000000000000ULL + now +
+					   (jitter_ns ? lcg64(&random) % jitter_ns : 0),
+				   false);
 	}
 }
 
@@ -78,69 +77,6 @@ TEST(increments)
 	counter_edges_free(&edges);
 }
 
-static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peaks, size_t max)
-{
-	struct bins bins;
-	size_t nr;
-
-	assert_int_equal(bins_init(&bins, 100000, 400), 0);
-	bins_add_intervals(&bins, edges);
-	assert_int_equal(bins.total, edges->nr_intervals);
-	nr = bins_peaks(&bins, 0.01, peaks, max);
-	bins_free(&bins);
-	return nr;
-}
-
-/*
- * At HZ=1000 a column that gets every tick changes every 10 ms, so the histogram of the intervals
- * has one peak.
- */
-TEST(peak_of_rescaling)
-{
-	struct tick_accounting a = {.offset_ns = 300000};
-	struct bins_peak peaks[8];
-	struct counter_edges edges;
-
-	watch(&edges, &a, 1000, 3000 * MS, 1.0, 0);
-	assert_int_equal(peaks_of(&edges, peaks, 8), 1);
-	assert_true(fabs(peaks[0].at_ns - 10e6) < 50000.0);
-	assert_true(peaks[0].share > 0.99);
-	counter_edges_free(&edges);
-}
-
-/* With HZ=1000 and two columns, intervals are multiples of 1 ms. The period is 1 ms, not 10 ms. */
-TEST(peaks_of_two_modes)
-{
-	struct tick_accounting a = {.offset_ns = 300000};
-	struct bins_peak peaks[32];
-	struct tick_fit period;
-	struct counter_edges edges;
-	size_t nr;
-
-	watch(&edges, &a, 1000, 5000 * MS, 0.6, 0);
-	nr = peaks_of(&edges, peaks, 32);
-	assert_true(nr >= 5);
-	for (size_t i = 0; i < nr; i++)
-		assert_true(fabs(peaks[i].at_ns / 1e6 - round(peaks[i].at_ns / 1e6)) < 0.05);
-	assert_true(tick_fit_find(&edges, &period));
-	assert_true(period.hz == 1000.0);
-	assert_true(period.coherence > 0.98);
-	counter_edges_free(&edges);
-}
-
-/* At HZ=250 a column shown in units of 10 ms changes every 8 or 12 ms. */
-TEST(peaks_of_250)
-{
-	struct tick_accounting a = {.offset_ns = 1300000};
-	struct bins_peak peaks[8];
-	struct counter_edges edges;
-
-	watch(&edges, &a, 250, 4000 * MS, 1.0, 0);
-	assert_int_equal(peaks_of(&edges, peaks, 8), 2);
-	assert_true(fabs(peaks[0].at_ns - 8e6) < 50000.0 && fabs(peaks[1].at_ns - 12e6) < 50000.0);
-	counter_edges_free(&edges);
-}
-
 TEST(rates)
 {
 	static const unsigned int hz[] = {100, 128, 200, 250, 256, 300, 500, 1000, 1024};
@@ -155,19 +91,6 @@ TEST(rates)
 		assert_int_equal(lround(period.hz), hz[i]);
 		counter_edges_free(&edges);
 	}
-}
-
-TEST(phase_of_the_tick)
-{
-	struct tick_accounting a = {.offset_ns = 1300000};
-	struct tick_fit period;
-	struct counter_edges edges;
-
-	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
-	assert_true(tick_fit_find(&edges, &period));
-	/* Time starts at 10^15 ns, a multiple of 4 ms, so the tick's phase is offset_ns. */
-	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
-	counter_edges_free(&edges);
 }
 
 /* The search finds no tick period if a column grows at random times, or only a few times. */
@@ -194,132 +117,6 @@ TEST(no_period)
 	assert_int_equal(lround(period.hz), 250);
 	counter_edges_free(&edges);
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
-}
-
-/* The period is found even if the reader sees one change in six up to one tick late. */
-TEST(noisy_reader)
-{
-	static const unsigned int hz[] = {100, 250, 300, 1000};
-
-	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
-		uint64_t tick = tick_fit_tick_ns(hz[i]), random = 11, col = 0, at = 0;
-		struct tick_fit period;
-		struct counter_edges edges;
-
-		counter_edges_init(&edges, 1);
-		for (size_t n = 0; n < 200; n++, col++) {
-			at += tick * (1 + lcg64(&random) % 5);
-			counter_edges_feed(&edges, &col, 1,
-				  at + lcg64(&random) % (n % 6 ? 30000 : tick), false);
-		}
-		assert_true(tick_fit_find(&edges, &period));
-		assert_int_equal(lround(period.hz), hz[i]);
-		counter_edges_free(&edges);
-	}
-}
-
-/*
- * Sets the load that /proc/stat shows for a task that runs for @burn_ns in each tick. The task
- * starts at the phase of @probe.
- */
-static void simulate(const struct tick_accounting *a, uint64_t burn_ns, struct phase_probe *probe)
-{
-	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
-
-	probe->true_ratio = (double)burn_ns / (double)a->tick_ns;
-	/* A tick charges a whole tick period to the task that runs when the tick fires. */
-	probe->shown_ratio = into < burn_ns ? 1.0 : 0.0;
-	probe->valid = true;
-}
-
-TEST(search)
-{
-	for (uint64_t offset = 0; offset < 4 * MS; offset += 333333) {
-		struct tick_accounting a = {.tick_ns = 4 * MS, .offset_ns = offset};
-		struct phase_probe probes[16], check;
-
-		for (uint64_t burn = 400000; burn < 3600000; burn += 400000) {
-			phase_plan(probes, 16, a.tick_ns);
-			for (size_t i = 0; i < 16; i++)
-				simulate(&a, burn, &probes[i]);
-			assert_true(phase_hidden(probes, 16, a.tick_ns, 0.1, &check.phase_ns));
-			simulate(&a, burn, &check);
-			assert_true(check.shown_ratio == 0.0);
-			/*
-			 * The task runs in the middle between two ticks at the phase that was
-			 * found. The error is at most one step of the search.
-			 */
-			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
-			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
-				simulate(&a, burn, &check);
-				assert_true(check.shown_ratio == 0.0);
-			}
-			if (burn >= a.tick_ns / 16) {
-				assert_true(phase_exposed(probes, 16, a.tick_ns, &check.phase_ns));
-				simulate(&a, burn, &check);
-				assert_true(check.shown_ratio == 1.0);
-			}
-		}
-	}
-}
-
-/* With exact CPU accounting no phase hides the task, so the search fails. */
-TEST(search_in_vain)
-{
-	struct phase_probe probes[8];
-	uint64_t phase;
-
-	phase_plan(probes, 8, 4 * MS);
-	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
-	for (size_t i = 0; i < 8; i++) {
-		probes[i].true_ratio = 0.3;
-		probes[i].shown_ratio = 0.29 + 0.005 * (double)(i % 3);
-		probes[i].valid = true;
-	}
-	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
-	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
-	/* If /proc/stat hides the task at all phases of the tick, the search may find any phase. */
-	for (size_t i = 0; i < 8; i++)
-		probes[i].shown_ratio = 0.0;
-	assert_true(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
-	assert_true(phase < 4 * MS);
-}
-
-/*
- * A task that always sleeps at the tick has no time in /proc/stat. If /proc/stat shows 2 of 16
- * units for it, another task ran, and audit repeats the measurement.
- */
-TEST(doubtful_phases)
-{
-	static const struct {
-		double shown_ratio;
-		bool doubtful;
-	} rows[] = {{0.125, true}, {0.22, true}, {0.0, false}, {0.075, false},
-		    /*
-		     * A shown load equal to or above the true load is reliable, because the kernel
-		     * charges whole ticks.
-		     */
-		    {0.26, false}, {0.59, false}};
-	struct phase_probe probe = {.true_ratio = 0.3, .valid = true};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		probe.shown_ratio = rows[i].shown_ratio;
-		assert_int_equal(phase_doubtful(&probe, 0.25), rows[i].doubtful);
-	}
-	probe.valid = false;
-	assert_true(phase_doubtful(&probe, 0.25));
-}
-
-TEST(quantiles)
-{
-	double values[] = {5.0, 1.0, 4.0, 2.0, 3.0};
-
-	assert_true(isnan(quantile_of(values, 0, 0.5)));
-	quantile_sort(values, 5);
-	assert_true(quantile_of(values, 5, 0.5) == 3.0);
-	assert_true(quantile_of(values, 5, 0.0) == 1.0);
-	assert_true(quantile_of(values, 5, 1.0) == 5.0);
-	assert_true(fabs(quantile_of(values, 5, 0.9) - 4.6) < 1e-9);
 }
 
 TEST(pid_times)

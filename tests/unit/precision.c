@@ -9,28 +9,6 @@
 
 #define MS 1000000ULL
 
-TEST(rules)
-{
-	struct precision p;
-
-	/*
-	 * The unit of /proc/stat is 1/100 s, so a precision of 0.1 % needs a window of 10 s at any
-	 * HZ.
-	 */
-	precision_rule(0.001, 100, 1000, &p);
-	assert_int_equal(p.rounding_ns, 10000000000ULL);
-	precision_rule(0.01, 100, 250, &p);
-	assert_int_equal(p.rounding_ns, 1000000000ULL);
-	/*
-	 * Window in seconds at 50 % load: 1.96² (95 % confidence) × 0.5 × 0.5 / (0.01² (precision)
-	 * × 250 (HZ))
-	 */
-	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
-	/* A tick that is longer than the unit of /proc/stat determines the rounding error. */
-	precision_rule(0.01, 100, 50, &p);
-	assert_int_equal(p.rounding_ns, 2000000000ULL);
-}
-
 /* Simulates the ticks of a core with random load, and its busy time in units of 10 ms. */
 static void sampled(uint64_t *busy, size_t nr)
 {

@@ -51,7 +51,7 @@ const struct incident incidents[] = {
 	 */
 	{
 		.name = "two-neighbours",
-		.settings = {WEIGHT("/app", 1, 2)},
+		.settings = {WEIGHT("/app", 1, 10)},
 		.loads = {{LOAD("/app", 2), SERVICE},
 			  {LOAD("/one", 2), .comm = "burner", BUSY},
 			  {LOAD("/two", 2), .comm = "burner", BUSY}},

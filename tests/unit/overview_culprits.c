@@ -654,23 +654,6 @@ TEST(stolen_time)
 	report_free(report);
 }
 
-/* A note reports the CPU time of tasks without a row, which no finding can name. */
-TEST(full_table_of_tasks)
-{
-	struct load_task lost = {.pid = UINT32_MAX, .ns = 60 * MS};
-	bool noted = false;
-
-	begin();
-	scene.load.tasks = &lost;
-	scene.load.nr_tasks = 1;
-	assert_int_equal(overview_report(&scene.window, &report), 0);
-	for (size_t i = 0; i < report->nr_notes; i++)
-		noted |=
-			strstr(report->notes[i], "lack tasks that used 0.06 s of CPU time") != NULL;
-	assert_true(noted);
-	report_free(report);
-}
-
 /* The printed command can be pasted into a shell for any name of the cgroup. */
 TEST(test_command_of_setting)
 {

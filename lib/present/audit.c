@@ -115,7 +115,7 @@ struct precision_row {
 };
 
 static const struct column_spec precision_columns[] = {
-	COLUMN(struct precision_row, M_WANT_RATIO, want),
+	COLUMN(struct precision_row, M_PRECISION_RATIO, want),
 	COLUMN(struct precision_row, M_ROUNDING_WINDOW_NS, rounding_ns),
 	COLUMN(struct precision_row, M_SAMPLING_WINDOW_NS, sampling_ns),
 };

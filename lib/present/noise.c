@@ -101,7 +101,7 @@ static const struct column_spec source_columns[] = {
 	COLUMN(struct source_row, M_PERCENTILE_NS, s.p99_ns, .key = "p99_ns", .title = "p99"),
 	COLUMN(struct source_row, M_MAX_NS, s.longest_ns, .flags = COLUMN_EMPTY_IS_NULL),
 	COLUMN(struct source_row, M_NOISE_TIME_RATIO, ratio),
-	COLUMN(struct source_row, M_KNOB, s.knob),
+	COLUMN(struct source_row, M_NOISE_ADVICE, s.knob),
 };
 static const struct table_spec sources_table =
 	TABLE("sources", "sources that took time from the tasks of each core", source_columns);

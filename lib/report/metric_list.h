@@ -568,7 +568,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_NOISE_NAME, "name", "source", UNIT_TEXT,                                               \
 	  "source of noise: handler or vector as in /proc/interrupts, softirq vector, kernel thread") \
 	X(M_NOISE_TIME_RATIO, "time_ratio", "of core", UNIT_RATIO, "share of the core's window")   \
-	X(M_KNOB, "advice", "what would move it", UNIT_TEXT,                                         \
+	X(M_NOISE_ADVICE, "advice", "what would move it", UNIT_TEXT,                                         \
 	  "setting that would move the source to another core")                                    \
 	X(M_HIT_CGROUP, "cgroup", "hit", UNIT_TEXT,                                                \
 	  "victim: the cgroup of the current task, (idle) or (kernel threads)")                    \

@@ -156,7 +156,7 @@
 	  "load; an estimate")                                                                     \
 	X(M_GOOD_01_NS, "good_to_01_percent_ns", "good to 0.1%", UNIT_NS,                          \
 	  "window length from which on 95 of 100 are within 0.1 points; an estimate")              \
-	X(M_WANT_RATIO, "precision_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
+	X(M_PRECISION_RATIO, "precision_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
 	X(M_ROUNDING_WINDOW_NS, "rounding_window_ns", "by rounding", UNIT_NS,                      \
 	  "window in which one unit of the figures is the wanted precision")                       \
 	X(M_SAMPLING_WINDOW_NS, "sampling_window_ns", "by sampling", UNIT_NS,                      \

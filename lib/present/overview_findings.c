@@ -299,14 +299,34 @@ static uint64_t caused_ns(const struct victim *v)
 	return most;
 }
 
-/* Adds findings about the victim's waits, one per kind of culprit. */
-static void add_waits_finding(const struct victim *v, struct report *report)
+/*
+ * Minimum time that the victim waits behind a culprit for a finding: RULE_SHARE of the victim's
+ * wait time, without its waits behind subtick itself.
+ */
+static double least_wait(const struct victim *v)
 {
-	uint64_t least = (uint64_t)least_wait(v), same_ns = 0, all_ns = 0;
+	uint64_t own_ns = 0;
+	struct task_sums sums;
+
+	array_for_each(row, v->rows, v->nr_rows) {
+		if (!is_victim(v, row) || row->culprit.kind != RUNQ_PARTY_GROUP)
+			continue;
+		sum_tasks(v->o, row->culprit.group, &sums);
+		own_ns += sums.own_ns ? wait_part(row->wait_ns, &sums, sums.own_ns) : 0;
+	}
+	return RULE_SHARE * ((double)v->group->sum_ns - (double)own_ns);
+}
+
+/* Adds findings about the victim's waits, one per kind of culprit. */
+static void add_waits_finding(struct victim *v, struct report *report)
+{
+	uint64_t least, same_ns = 0, all_ns = 0;
 	const struct table *table = findings_of(report);
 	bool hog = false;
 	size_t nr;
 
+	v->least_ns = least_wait(v);
+	least = (uint64_t)v->least_ns;
 	array_for_each(row, v->rows, v->nr_rows) {
 		struct task_sums sums;
 		uint64_t wait_ns;

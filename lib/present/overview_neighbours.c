@@ -378,7 +378,7 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 						: v->delayed));
 	f = victim_finding(v, RULE(NEIGHBOUR), lost, wait_ns);
 	name_competitor(v, &competitors[0], name);
-	if ((double)wait_ns < least_wait(v) || is_modest(v, &competitors[0], &sums) ||
+	if ((double)wait_ns < v->least_ns || is_modest(v, &competitors[0], &sums) ||
 	    !findings_due(report, RULE(NEIGHBOUR), lost))
 		return;
 	/*

@@ -133,6 +133,7 @@ struct victim {
 	const struct runq_blame *rows;
 	size_t nr_rows;
 	struct task_sums sums;
+	double least_ns; /* least_wait(), set by add_waits_finding() */
 };
 
 /* Fills @v for a group of the runq window of @o. */
@@ -271,11 +272,6 @@ static inline uint64_t task_sums_ns(const struct task_sums *sums)
  * in proportion to their CPU time.
  */
 uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns);
-/*
- * Minimum time that the victim waits behind a culprit for a finding: RULE_SHARE of the victim's
- * wait time, without its waits behind subtick itself.
- */
-double least_wait(const struct victim *v);
 bool is_victim(const struct victim *v, const struct runq_blame *row);
 /*
  * If tasks were not measured, and @f contains neither a setting nor a command, recommends "subtick

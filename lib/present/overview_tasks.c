@@ -414,20 +414,6 @@ uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns)
 	return all ? (uint64_t)((double)wait_ns * (double)ns / (double)all) : wait_ns;
 }
 
-double least_wait(const struct victim *v)
-{
-	uint64_t own_ns = 0;
-	struct task_sums sums;
-
-	array_for_each(row, v->rows, v->nr_rows) {
-		if (!is_victim(v, row) || row->culprit.kind != RUNQ_PARTY_GROUP)
-			continue;
-		sum_tasks(v->o, row->culprit.group, &sums);
-		own_ns += sums.own_ns ? wait_part(row->wait_ns, &sums, sums.own_ns) : 0;
-	}
-	return RULE_SHARE * ((double)v->group->sum_ns - (double)own_ns);
-}
-
 /* CPU time of all tasks with the same name. */
 struct named {
 	const char *name;

@@ -151,11 +151,12 @@ void victim_init(struct victim *v, const struct overview_window *o,
 
 uint64_t overview_woken_ns(const struct overview_window *o, const struct runq_group_window *group)
 {
+	uint64_t woken_ns = runq_woken_ns(group), wait_ns = woken_ns + group->cause_ns[RUNQ_PREEMPTED];
 	struct victim v;
 
-	if (!o->suspects.nr)
-		return runq_woken_ns(group);
+	/* Most cgroups of a large machine did not wait. */
+	if (!wait_ns || !o->suspects.nr)
+		return woken_ns;
 	victim_init(&v, o, group);
-	return (uint64_t)(v.delayed * v.users_share *
-			  (double)(runq_woken_ns(group) + group->cause_ns[RUNQ_PREEMPTED]));
+	return (uint64_t)(v.delayed * v.users_share * (double)wait_ns);
 }
